@@ -1,0 +1,3 @@
+module tas-service
+
+go 1.26
