@@ -1,0 +1,107 @@
+// Package blobstore keeps artifacts in a bucket of gocloud.dev/blob. A local folder is
+// the embedded default.
+package blobstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"gocloud.dev/blob"
+	"gocloud.dev/blob/fileblob"
+	"gocloud.dev/gcerrors"
+
+	"tas-service/internal/artifact"
+	"tas-service/internal/fault"
+)
+
+// Store is an artifact.Blobs over one bucket.
+type Store struct{ bucket *blob.Bucket }
+
+var _ artifact.Blobs = (*Store)(nil)
+
+// OpenDir keeps artifacts in a folder, made when it is missing.
+func OpenDir(dir string) (*Store, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the artifact folder: %w", err)
+	}
+	// Temporary files beside the final ones make the closing rename atomic.
+	bucket, err := fileblob.OpenBucket(dir, &fileblob.Options{NoTempDir: true, DirFileMode: 0o700})
+	if err != nil {
+		return nil, fmt.Errorf("open the artifact folder: %w", err)
+	}
+	return &Store{bucket: bucket}, nil
+}
+
+// Put streams r to key.
+func (s *Store) Put(ctx context.Context, key, contentType string, r io.Reader) (int64, error) {
+	// A cancelled context is how gocloud is told to throw a half-written blob away.
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	w, err := s.bucket.NewWriter(ctx, key, &blob.WriterOptions{ContentType: contentType, DisableContentTypeDetection: true})
+	if err != nil {
+		return 0, translate(err, key)
+	}
+	n, err := io.Copy(w, r)
+	if err != nil {
+		cancel()
+		w.Close() //nolint:errcheck // the copy's error is the one that matters
+		return 0, translate(err, key)
+	}
+	if err := w.Close(); err != nil {
+		return 0, translate(err, key)
+	}
+	return n, nil
+}
+
+// Open answers a reader that can seek.
+func (s *Store) Open(ctx context.Context, key string) (*artifact.Blob, error) {
+	r, err := s.bucket.NewReader(ctx, key, nil)
+	if err != nil {
+		return nil, translate(err, key)
+	}
+	return &artifact.Blob{ReadSeekCloser: r, ContentType: r.ContentType(), Size: r.Size(), ModTime: r.ModTime()}, nil
+}
+
+// DeleteAll removes every blob whose key begins with prefix.
+func (s *Store) DeleteAll(ctx context.Context, prefix string) error {
+	it := s.bucket.List(&blob.ListOptions{Prefix: prefix})
+	for {
+		obj, err := it.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return translate(err, prefix)
+		}
+		if err := s.bucket.Delete(ctx, obj.Key); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
+			return translate(err, obj.Key)
+		}
+	}
+}
+
+// Check writes and removes a small blob.
+func (s *Store) Check(ctx context.Context) error {
+	const key = "health/probe"
+	if _, err := s.Put(ctx, key, "text/plain", strings.NewReader("ok")); err != nil {
+		return err
+	}
+	return translate(s.bucket.Delete(ctx, key), key)
+}
+
+// Close releases the bucket.
+func (s *Store) Close() error { return s.bucket.Close() }
+
+func translate(err error, key string) error {
+	if err == nil {
+		return nil
+	}
+	if gcerrors.Code(err) == gcerrors.NotFound {
+		return fault.Wrap(err, fault.NotFound, "There is no artifact %q.", key)
+	}
+	return fault.Wrap(err, fault.Unavailable, "The artifact store cannot be used.").
+		WithFix("Check its disk space and its permissions.")
+}

@@ -1,0 +1,179 @@
+package catalog
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Identify answers, for each listed test, the index in known of the test that it is, or
+// -1 for a new one. No known test is answered twice.
+//
+// The evidence, strongest first; a later rule sees only what an earlier one left open:
+//
+//  1. the same file and title as the last time;
+//  2. git says that the file was renamed, and the title is the same;
+//  3. the file and title are ones under which the test was listed before (a branch);
+//  4. the same body in the same file (or the one that it was renamed to): a new title;
+//  5. the same body, and the same title, in any file: moved, with more changed around it;
+//  6. the same body anywhere, where exactly one known and one listed test have it.
+//
+// Tests that share a body, as the parametrised do, are matched in rule 4 by their order
+// when none came or went, and else by how alike their titles are.
+func Identify(known []Test, listed []Listed, renames map[string]string) []int {
+	m := &matcher{known: known, listed: listed, renames: renames,
+		of: make([]int, len(listed)), taken: make([]bool, len(known))}
+	for i := range m.of {
+		m.of[i] = -1
+	}
+	m.byKey(func(k Test) []string { return []string{Place(k.File, k.TitlePath)} })
+	m.byKey(func(k Test) []string {
+		if to, ok := renames[k.File]; ok {
+			return []string{Place(to, k.TitlePath)}
+		}
+		return nil
+	})
+	m.byKey(func(k Test) []string { return k.Places })
+	m.byGroup(func(file, body string, _ []string) string { return file + "\x1f" + body }, m.pair)
+	m.byGroup(func(_, body string, path []string) string { return body + "\x1f" + last(path) }, m.only)
+	m.byGroup(func(_, body string, _ []string) string { return body }, m.only)
+	return m.of
+}
+
+type matcher struct {
+	known   []Test
+	listed  []Listed
+	renames map[string]string
+	of      []int  // by listed: index in known, or -1
+	taken   []bool // by known
+}
+
+func (m *matcher) match(l, k int) {
+	m.of[l], m.taken[k] = k, true
+}
+
+// byKey matches each open listed test with the open known test that has its place.
+func (m *matcher) byKey(places func(Test) []string) {
+	index := map[string]int{}
+	for k, t := range m.known {
+		if m.taken[k] {
+			continue
+		}
+		for _, p := range places(t) {
+			// Of two that were once listed there, the one seen last is meant.
+			if other, ok := index[p]; !ok || t.LastSeen.After(m.known[other].LastSeen) {
+				index[p] = k
+			}
+		}
+	}
+	for l, t := range m.listed {
+		if m.of[l] >= 0 {
+			continue
+		}
+		if k, ok := index[Place(t.File, t.TitlePath)]; ok && !m.taken[k] {
+			m.match(l, k)
+		}
+	}
+}
+
+// byGroup gathers what is still open, on both sides, by a key over file (as it is called
+// now), body and title path, and lets decide match within each group. Tests whose body
+// is not known take no part.
+func (m *matcher) byGroup(key func(file, body string, path []string) string, decide func(listed, known []int)) {
+	type group struct{ listed, known []int }
+	groups := map[string]*group{}
+	at := func(k string) *group {
+		if groups[k] == nil {
+			groups[k] = &group{}
+		}
+		return groups[k]
+	}
+	for l, t := range m.listed {
+		if m.of[l] < 0 && t.BodyHash != "" {
+			g := at(key(t.File, t.BodyHash, t.TitlePath))
+			g.listed = append(g.listed, l)
+		}
+	}
+	for k, t := range m.known {
+		if !m.taken[k] && t.BodyHash != "" {
+			file := t.File
+			if to, ok := m.renames[file]; ok {
+				file = to
+			}
+			g := at(key(file, t.BodyHash, t.TitlePath))
+			g.known = append(g.known, k)
+		}
+	}
+	for _, g := range groups {
+		if len(g.listed) > 0 && len(g.known) > 0 {
+			decide(g.listed, g.known)
+		}
+	}
+}
+
+// only matches a group of one and one.
+func (m *matcher) only(listed, known []int) {
+	if len(listed) == 1 && len(known) == 1 {
+		m.match(listed[0], known[0])
+	}
+}
+
+// pair matches a group by order when nothing came or went; else by likeness of titles.
+func (m *matcher) pair(listed, known []int) {
+	if len(listed) == len(known) {
+		slices.SortStableFunc(known, func(a, b int) int { return cmp.Compare(m.known[a].Line, m.known[b].Line) })
+		for i, l := range listed {
+			m.match(l, known[i])
+		}
+		return
+	}
+	type option struct {
+		l, k  int
+		score float64
+	}
+	var options []option
+	for _, l := range listed {
+		for _, k := range known {
+			s := likeness(strings.Join(m.listed[l].TitlePath, " "), strings.Join(m.known[k].TitlePath, " "))
+			if s >= 0.5 {
+				options = append(options, option{l, k, s})
+			}
+		}
+	}
+	slices.SortStableFunc(options, func(a, b option) int { return cmp.Compare(b.score, a.score) })
+	for _, o := range options {
+		if m.of[o.l] < 0 && !m.taken[o.k] {
+			m.match(o.l, o.k)
+		}
+	}
+}
+
+// likeness is the Sørensen–Dice coefficient of two strings' bigrams: 0 (nothing in
+// common) to 1 (equal).
+func likeness(a, b string) float64 {
+	if a == b {
+		return 1
+	}
+	if len(a) < 2 || len(b) < 2 {
+		return 0
+	}
+	pairs := map[string]int{}
+	for i := range len(a) - 1 {
+		pairs[a[i:i+2]]++
+	}
+	common := 0
+	for i := range len(b) - 1 {
+		if pairs[b[i:i+2]] > 0 {
+			pairs[b[i:i+2]]--
+			common++
+		}
+	}
+	return 2 * float64(common) / float64(len(a)+len(b)-2)
+}
+
+func last(path []string) string {
+	if len(path) == 0 {
+		return ""
+	}
+	return path[len(path)-1]
+}

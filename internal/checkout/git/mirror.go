@@ -1,0 +1,195 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"tas-service/internal/checkout"
+	"tas-service/internal/fault"
+	"tas-service/internal/filelock"
+)
+
+// Timeouts of single steps; a copy as a whole is bounded by its caller's context.
+const (
+	fetchTimeout = 10 * time.Minute
+	localTimeout = 2 * time.Minute
+)
+
+// Mirrors is a checkout.Checkouts with its mirrors below one folder.
+type Mirrors struct{ Root string }
+
+var _ checkout.Checkouts = (*Mirrors)(nil)
+
+func (m *Mirrors) mirror(src checkout.Source) string { return filepath.Join(m.Root, src.Key+".git") }
+
+func (m *Mirrors) command(src checkout.Source) command {
+	return command{dir: m.mirror(src), token: src.Token, url: src.URL}
+}
+
+// Make fetches and adds a worktree at dir.
+func (m *Mirrors) Make(ctx context.Context, src checkout.Source, dir string) (checkout.Copy, error) {
+	if err := os.MkdirAll(m.Root, 0o700); err != nil {
+		return checkout.Copy{}, fault.Wrap(err, fault.Unavailable, "The worker cannot write to its folder.")
+	}
+	// One process at a time works on a mirror: git's own locks fail instead of waiting.
+	unlock, err := filelock.Lock(ctx, m.mirror(src)+".lock")
+	if err != nil {
+		return checkout.Copy{}, fault.Wrap(err, fault.Unavailable, "The mirror of the tests repository is locked.")
+	}
+	defer unlock()
+	branch, commit, err := m.fetch(ctx, src)
+	if err != nil {
+		return checkout.Copy{}, err
+	}
+	local, cancel := context.WithTimeout(ctx, localTimeout)
+	defer cancel()
+	if _, err := m.command(src).run(local, "worktree", "add", "--quiet", "--force", "--detach", "--", dir, commit); err != nil {
+		return checkout.Copy{}, fault.Wrap(err, fault.Unavailable, "The working copy of the tests repository could not be made: %s", saidBy(err)).
+			WithFix("Check the disk space of the worker's machine.")
+	}
+	return checkout.Copy{Dir: dir, Branch: branch, Commit: commit}, nil
+}
+
+// fetch makes the mirror when it is missing, fetches the branch and answers its commit.
+func (m *Mirrors) fetch(ctx context.Context, src checkout.Source) (branch, commit string, err error) {
+	git := m.command(src)
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	defer cancel()
+	if _, err := os.Stat(filepath.Join(git.dir, "HEAD")); err != nil {
+		if _, err := (command{}).run(ctx, "init", "--quiet", "--bare", "--initial-branch=main", "--", git.dir); err != nil {
+			return "", "", fault.Wrap(err, fault.Unavailable, "The mirror of the tests repository could not be made: %s", saidBy(err))
+		}
+	}
+	branch = src.Branch
+	if branch == "" {
+		if branch, err = m.defaultBranch(ctx, git, src.URL); err != nil {
+			return "", "", err
+		}
+	}
+	ref := "refs/remotes/origin/" + branch
+	// Depth 1 would lose the renames between runs; blobs are needed anyway.
+	_, err = git.run(ctx, "fetch", "--quiet", "--no-tags", "--force", "--no-write-fetch-head", "--no-recurse-submodules",
+		"--end-of-options", src.URL, "refs/heads/"+branch+":"+ref)
+	if err != nil {
+		return "", "", explain(err, src, branch)
+	}
+	out, err := git.run(ctx, "rev-parse", "--verify", "--end-of-options", ref+"^{commit}")
+	if err != nil {
+		return "", "", fault.Wrap(err, fault.External, "The branch %q does not point at a commit.", branch).WithCode("branch-not-found")
+	}
+	return branch, strings.TrimSpace(out), nil
+}
+
+func (m *Mirrors) defaultBranch(ctx context.Context, git command, url string) (string, error) {
+	out, err := git.run(ctx, "ls-remote", "--symref", "--end-of-options", url, "HEAD")
+	if err != nil {
+		return "", explain(err, checkout.Source{URL: url}, "")
+	}
+	for line := range strings.Lines(out) {
+		if name, ok := strings.CutPrefix(line, "ref: refs/heads/"); ok {
+			name, _, _ = strings.Cut(name, "\t")
+			return name, nil
+		}
+	}
+	return "", fault.New(fault.External, "The tests repository has no default branch; it may be empty.").
+		WithCode("branch-not-found").WithFix("Push a commit to it, or name a branch.")
+}
+
+// explain turns git's words into what a person can act on.
+func explain(err error, src checkout.Source, branch string) error {
+	said := saidBy(err)
+	low := strings.ToLower(said)
+	has := func(parts ...string) bool {
+		for _, p := range parts {
+			if strings.Contains(low, p) {
+				return true
+			}
+		}
+		return false
+	}
+	clone := func(format string, args ...any) *fault.Error {
+		return fault.Wrap(err, fault.External, format, args...).WithCode("clone-failed")
+	}
+	switch {
+	case fault.As(err) != nil:
+		return err
+	case errors.Is(err, context.DeadlineExceeded):
+		return fault.Wrap(err, fault.Unavailable, "The tests repository did not answer in time.").WithCode("clone-failed")
+	case has("couldn't find remote ref"):
+		return fault.Wrap(err, fault.External, "The branch %q does not exist in the tests repository.", branch).
+			WithCode("branch-not-found").WithFix("Check its spelling and that it was pushed.")
+	case has("authentication failed", "could not read username", "403", "permission denied", "terminal prompts disabled", "401"):
+		return clone("The tests repository refused the service's access: %s", said).
+			WithFix("Check that the project's repository token is right, has not expired and may read the repository.")
+	case has("301", "302", "307", "308", "redirect"):
+		return clone("The tests repository has moved: %s", said).WithFix("Enter its new address in the project's settings.")
+	case has("not found", "does not exist", "does not appear to be a git repository", "no such file"):
+		return clone("There is no git repository at %s.", redact(src.URL)).
+			WithFix("Check the address in the project's settings; a private repository needs a token.")
+	case has("could not resolve host", "connection refused", "timed out", "couldn't connect", "network is unreachable", "early eof", "502", "503"):
+		return fault.Wrap(err, fault.Unavailable, "The tests repository cannot be reached: %s", said).WithCode("clone-failed").
+			WithFix("Check the network between the worker and the repository's host.")
+	default:
+		return clone("The tests repository could not be fetched: %s", said)
+	}
+}
+
+func saidBy(err error) string {
+	var f *failure
+	if errors.As(err, &f) {
+		return f.said
+	}
+	return ""
+}
+
+func redact(url string) string {
+	if i := strings.Index(url, "@"); i > 0 {
+		if j := strings.Index(url, "://"); j > 0 && j < i {
+			return url[:j+3] + "…" + url[i:]
+		}
+	}
+	return url
+}
+
+// Renames asks git for files that were renamed between two commits.
+func (m *Mirrors) Renames(ctx context.Context, src checkout.Source, from, to string) (map[string]string, error) {
+	if from == "" || from == to {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, localTimeout)
+	defer cancel()
+	git := m.command(src)
+	if _, err := git.run(ctx, "cat-file", "-e", from+"^{commit}"); err != nil {
+		return nil, nil // forced away, or never fetched here: no evidence
+	}
+	out, err := git.run(ctx, "diff-tree", "-r", "-z", "-M", "--diff-filter=R", "--name-status", "--end-of-options", from, to)
+	if err != nil {
+		return nil, fmt.Errorf("ask for renames: %w", err)
+	}
+	renames := map[string]string{}
+	fields := strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")
+	for i := 0; i+2 < len(fields); i += 3 {
+		renames[fields[i+1]] = fields[i+2]
+	}
+	return renames, nil
+}
+
+// Discard removes the folder and what the mirror noted of it. What test code left in
+// the folder is never read.
+func (m *Mirrors) Discard(ctx context.Context, src checkout.Source, dir string) error {
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	unlock, err := filelock.Lock(ctx, m.mirror(src)+".lock")
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	_, err = m.command(src).run(ctx, "worktree", "prune")
+	return err
+}

@@ -1,0 +1,132 @@
+// Package dispatch carries runs out: it decides whose turn it is, starts attempts,
+// takes in what they report, notices when one is lost, and has the run judged.
+//
+// An attempt moves starting → running → finished, and to lost or cancelled from both.
+package dispatch
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"tas-service/internal/artifact"
+	"tas-service/internal/catalog"
+	"tas-service/internal/event"
+	"tas-service/internal/executor"
+	"tas-service/internal/project"
+	"tas-service/internal/run"
+)
+
+// AttemptState is where an attempt is.
+type AttemptState string
+
+// The states. Those from Finished on are final.
+const (
+	Starting  AttemptState = "starting"  // recorded; its place may or may not have been asked yet
+	Active    AttemptState = "running"   // it has claimed its job
+	Finished  AttemptState = "finished"  // it said how it ended
+	Lost      AttemptState = "lost"      // it vanished
+	Cancelled AttemptState = "cancelled" // we ended it
+)
+
+// Open reports whether the attempt may still report.
+func (s AttemptState) Open() bool { return s == Starting || s == Active }
+
+// Attempt is one try at executing a run. Its token opens the service for it alone, and
+// only while it is open: that fences off a worker that comes back after it was given up.
+type Attempt struct {
+	ID          string
+	RunID       string
+	ProjectID   string
+	Number      int // 1, 2, … within the run
+	State       AttemptState
+	TokenHash   string
+	Seq         int64  // the last batch of events taken in
+	Doing       string // what it last said that it was doing
+	Reason      string // why it was lost or cancelled
+	HeartbeatAt time.Time
+	CreatedAt   time.Time
+	FinishedAt  *time.Time
+}
+
+// Store keeps attempts and what belongs to one step together in one transaction. The
+// functions that it is given may be called again when a transaction is retried, and get
+// records that are locked until it ends. Errors of theirs undo everything.
+type Store interface {
+	// OpenRuns answers every run that is not terminal, oldest first.
+	OpenRuns(ctx context.Context) ([]run.Run, error)
+	OpenAttempts(ctx context.Context) ([]Attempt, error)
+	AttemptCount(ctx context.Context, runID string) (int, error)
+	AttemptByToken(ctx context.Context, hash string) (Attempt, error)
+	// CreateAttempt saves a new attempt together with the run's change.
+	CreateAttempt(ctx context.Context, a Attempt, change func(*run.Run) error) error
+	// UpdateAttempt changes an attempt and its run.
+	UpdateAttempt(ctx context.Context, id string, change func(*Attempt, *run.Run) error) error
+	UpdateRun(ctx context.Context, id string, change func(*run.Run) error) error
+	// SyncCatalog changes a project's catalog; one at a time for each project.
+	SyncCatalog(ctx context.Context, projectID, commit string, change func(known []catalog.Test) (save []catalog.Test, err error)) error
+	CatalogCommit(ctx context.Context, projectID string) (string, error)
+	// Plan saves the results that a run will have, all still open, with the run's change.
+	Plan(ctx context.Context, attemptID string, results []run.Result, change func(*Attempt, *run.Run) error) error
+	// Record changes results, by Playwright's ID, with their run and attempt.
+	Record(ctx context.Context, attemptID string, ids []string, change func(*Attempt, *run.Run, map[string]*run.Result) error) error
+	// CloseOpen changes all results of a run that have no final status.
+	CloseOpen(ctx context.Context, runID string, change func(r *run.Run, open []*run.Result, failed bool) error) error
+	Tally(ctx context.Context, runID string) (run.Tally, error)
+	AddArtifact(ctx context.Context, attemptID string, a artifact.Artifact, change func(*run.Run) error) error
+}
+
+// Limits bound how much runs at once.
+type Limits struct {
+	Attempts   int // in all
+	PerProject int // for one project; 0: no bound of its own
+}
+
+// Timing says when the dispatcher loses patience. Zero values are not usable.
+type Timing struct {
+	Heartbeat time.Duration // how often a worker is asked to report
+	LostAfter time.Duration // silence after which an attempt is given up
+	StartBy   time.Duration // how long a started worker may take to claim its job
+	Grace     time.Duration // beyond a run's limit, which the worker itself enforces first
+	Retry     time.Duration // before a failed start is tried again, times the tries so far
+}
+
+// DefaultTiming is what a service uses.
+var DefaultTiming = Timing{Heartbeat: 3 * time.Second, LostAfter: 45 * time.Second, StartBy: time.Minute, Grace: 2 * time.Minute, Retry: 2 * time.Second}
+
+// maxStarts is how many attempts may fail to start before the run is given up.
+const maxStarts = 3
+
+// Dispatcher carries runs out. Step is for a reconcile.Loop; the other methods answer
+// workers. Safe for concurrent use.
+type Dispatcher struct {
+	Store    Store
+	Projects project.Store
+	Executor executor.Executor
+	Blobs    artifact.Blobs
+	Hub      *event.Hub
+	Log      *slog.Logger
+	Limits   Limits
+	Timing   Timing
+	Server   string // base address for workers
+	Clock    func() time.Time
+	Wake     func() // asks for a Step
+	// Ended, when set, hears of each run that became terminal.
+	Ended func(run.Run)
+
+	began     time.Time
+	beganOnce sync.Once
+	notBefore map[string]time.Time // by run: no start before; only Step touches it
+}
+
+func (d *Dispatcher) changed(runID string) { d.Hub.Publish(run.Topic(runID)) }
+
+// since is when this process began to listen: silence before that proves nothing.
+func (d *Dispatcher) since() time.Time {
+	d.beganOnce.Do(func() {
+		d.began = d.Clock()
+		d.notBefore = map[string]time.Time{}
+	})
+	return d.began
+}

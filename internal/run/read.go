@@ -1,0 +1,167 @@
+package run
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"tas-service/internal/account"
+	"tas-service/internal/artifact"
+	"tas-service/internal/fault"
+)
+
+// MaxWait is the longest that a status is held back.
+const MaxWait = time.Minute
+
+// settleFor is how long mere progress is gathered before a waiting caller hears of it;
+// a new phase is told at once.
+const settleFor = time.Second
+
+// Get answers a run of the actor's project.
+func (s *Service) Get(ctx context.Context, actor account.Actor, id string) (Run, error) {
+	if _, err := uuid.Parse(id); err != nil {
+		if _, byName := s.Store.RunByName(ctx, actor.ProjectID, id); byName == nil {
+			return Run{}, fault.New(fault.Invalid, "%q is the job name of a run, not its ID.", id).
+				WithFix("Use the UUID that the call which started the run answered as runId.")
+		}
+		return Run{}, fault.New(fault.Invalid, "A run ID is a UUID, and %.80q is none.", id).
+			WithFix("Use the UUID that the call which started the run answered as runId, not the job name in name.")
+	}
+	r, err := s.Store.Run(ctx, id)
+	if fault.KindOf(err) == fault.NotFound || err == nil && r.ProjectID != actor.ProjectID {
+		return Run{}, actor.May("", "run")
+	}
+	return r, err
+}
+
+// Wait answers a run like Get, but holds the answer until the run changes, is terminal,
+// or wait (at most MaxWait) is over.
+func (s *Service) Wait(ctx context.Context, actor account.Actor, id string, wait time.Duration) (Run, error) {
+	changed, stop := s.Watcher.Watch(Topic(id))
+	defer stop()
+	before, err := s.Get(ctx, actor, id)
+	if err != nil || before.Terminal() || wait <= 0 {
+		return before, err
+	}
+	began := s.Clock()
+	deadline := time.NewTimer(min(wait, MaxWait))
+	defer deadline.Stop()
+	var settled <-chan time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return before, ctx.Err()
+		case <-deadline.C:
+			return s.Get(ctx, actor, id)
+		case <-settled:
+			return s.Get(ctx, actor, id)
+		case <-changed:
+		}
+		now, err := s.Get(ctx, actor, id)
+		if err != nil || now.Phase != before.Phase {
+			return now, err
+		}
+		if settled == nil {
+			settled = time.After(max(0, settleFor-s.Clock().Sub(began)))
+		}
+	}
+}
+
+// ByName answers a run by its job name.
+func (s *Service) ByName(ctx context.Context, actor account.Actor, name string) (Run, error) {
+	r, err := s.Store.RunByName(ctx, actor.ProjectID, name)
+	if fault.KindOf(err) == fault.NotFound {
+		if _, uerr := uuid.Parse(name); uerr == nil {
+			return Run{}, fault.New(fault.NotFound, "There is no run with this job name in this project.").
+				WithFix("This looks like a run ID: use GET /execution/status/run/{runId}.")
+		}
+		return Run{}, actor.May("", "run")
+	}
+	return r, err
+}
+
+// Latest answers the project's latest terminal run that no person started by hand.
+func (s *Service) Latest(ctx context.Context, actor account.Actor) (Run, error) {
+	r, err := s.Store.LatestRun(ctx, actor.ProjectID)
+	if fault.KindOf(err) == fault.NotFound {
+		return Run{}, fault.New(fault.NotFound, "This project has no finished run yet.").
+			WithFix("Start one with POST /execution/suite.")
+	}
+	return r, err
+}
+
+// Results answers results of a run and the position to go on behind, -1 at the end.
+func (s *Service) Results(ctx context.Context, actor account.Actor, q ResultQuery) ([]Result, int, error) {
+	if _, err := s.Get(ctx, actor, q.RunID); err != nil {
+		return nil, -1, err
+	}
+	want := q.Limit
+	q.Limit++
+	rs, err := s.Store.Results(ctx, q)
+	if err != nil {
+		return nil, -1, err
+	}
+	if len(rs) > want {
+		return rs[:want], rs[want-1].Position, nil
+	}
+	return rs, -1, nil
+}
+
+// Report answers the address of the run's HTML report and when it expires.
+func (s *Service) Report(ctx context.Context, actor account.Actor, id string) (string, time.Time, error) {
+	r, err := s.Get(ctx, actor, id)
+	switch {
+	case err != nil:
+		return "", time.Time{}, err
+	case !r.Terminal():
+		return "", time.Time{}, fault.New(fault.Conflict, "The run has not finished, so it has no report yet.").
+			WithFix("Poll GET /execution/status/run/%s until isTerminal is true.", id)
+	case !r.HasReport:
+		return "", time.Time{}, fault.New(fault.NotFound, "The run ended without a report.").
+			WithFix("Its status tells why: GET /execution/status/run/%s.", id)
+	}
+	url, expires := s.Links.Link(r.ID, ReportIndex)
+	return url, expires, nil
+}
+
+// ReportIndex is the name of the first page of a run's HTML report among its artifacts.
+const ReportIndex = "report/index.html"
+
+// Attachment is an artifact of a test with the address that opens it.
+type Attachment struct {
+	artifact.Artifact
+	URL       string
+	ExpiresAt time.Time
+	ViewerURL string // of the trace viewer, for traces
+}
+
+// Attachments answers what one test of a run left behind.
+func (s *Service) Attachments(ctx context.Context, actor account.Actor, runID, testID string) ([]Attachment, error) {
+	r, err := s.Get(ctx, actor, runID)
+	if err != nil {
+		return nil, err
+	}
+	if ok, err := s.Store.HasResult(ctx, r.ID, testID); err != nil || !ok {
+		if err == nil {
+			err = fault.New(fault.NotFound, "There is no such test in this run.").
+				WithFix("Use a serviceTestId that GET /test-runs/{id}/results lists.")
+		}
+		return nil, err
+	}
+	as, err := s.Store.Artifacts(ctx, r.ID, testID)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Attachment, 0, len(as))
+	for _, a := range as {
+		at := Attachment{Artifact: a}
+		at.URL, at.ExpiresAt = s.Links.Link(r.ID, a.Key[len(artifact.RunPrefix(r.ID)):])
+		if a.Kind == artifact.Trace && r.HasReport {
+			viewer, _ := s.Links.Link(r.ID, "report/trace/index.html")
+			at.ViewerURL = viewer + "?trace=" + at.URL
+		}
+		out = append(out, at)
+	}
+	return out, nil
+}

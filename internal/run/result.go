@@ -1,0 +1,169 @@
+package run
+
+import "time"
+
+// Status of a test in a run.
+type Status string
+
+// The statuses. Those from Passed on are final.
+const (
+	StatusPending   Status = "pending"
+	StatusRunning   Status = "running"
+	StatusPassed    Status = "passed"
+	StatusFailed    Status = "failed"
+	StatusFlaky     Status = "flaky" // failed, then passed on a retry
+	StatusSkipped   Status = "skipped"
+	StatusRecovered Status = "recovered" // passed because it was repaired while it ran
+	StatusBug       Status = "bug"       // failed, and a verdict says that the application is at fault
+)
+
+// ResultStatuses lists every status.
+func ResultStatuses() []Status {
+	return []Status{StatusPending, StatusRunning, StatusPassed, StatusFailed, StatusFlaky, StatusSkipped, StatusRecovered, StatusBug}
+}
+
+// Final reports whether the test has its result.
+func (s Status) Final() bool { return s != StatusPending && s != StatusRunning }
+
+// Result is what came of one test in one Playwright project ("browser") of a run.
+type Result struct {
+	RunID        string
+	PlaywrightID string // unique within the run
+	TestID       string // serviceTestId
+	Browser      string
+	RepeatEach   int
+	Companion    bool // a set-up or tear-down that came along; see Counted
+	Position     int  // order in the listing
+	Title        string
+	TitlePath    []string
+	File         string
+	Line         int
+	Tags         []string
+	Owner        string
+	Status       Status
+	Tries        []Try // by retry index
+	Error        *Error
+	Verdict      string
+	BugKey       string
+}
+
+// Counted reports whether the result enters the run's counts: what was selected always,
+// what merely came along only when it did not pass, so that a selection of three tests
+// counts three, and a failed set-up still fails the run in plain sight.
+func (r *Result) Counted() bool {
+	return !r.Companion || r.Status == StatusFailed || r.Status == StatusFlaky || r.Status == StatusBug
+}
+
+// Duration of all tries together.
+func (r *Result) Duration() time.Duration {
+	var d time.Duration
+	for _, t := range r.Tries {
+		d += t.Duration
+	}
+	return d
+}
+
+// Try is one execution of a test: the first, or a retry.
+type Try struct {
+	Retry     int           `json:"retry"`
+	Status    string        `json:"status"` // running, passed, failed, timedOut, skipped, interrupted
+	Expected  string        `json:"expected,omitempty"`
+	StartedAt time.Time     `json:"startedAt"`
+	Duration  time.Duration `json:"duration"`
+	Error     *Error        `json:"error,omitempty"`
+	WillRetry bool          `json:"willRetry,omitempty"`
+}
+
+// Error is why a test, or the run as a whole, failed.
+type Error struct {
+	Code     string    `json:"code,omitempty"`
+	Message  string    `json:"message"`
+	Stack    string    `json:"stack,omitempty"`
+	Snippet  string    `json:"snippet,omitempty"`
+	Location *Location `json:"location,omitempty"`
+}
+
+// Location is a place in the tests repository.
+type Location struct {
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+}
+
+// Codes of errors that the service itself gives.
+const (
+	CodeNotReported  = "not-reported" // planned, and nothing was ever heard of it
+	CodeInterrupted  = "interrupted"  // it had begun when the attempt ended
+	CodeDidNotRun    = "did-not-run"  // left out because of an earlier failure
+	CodeNoTests      = "no-tests-selected"
+	CodeNoneExecuted = "no-test-executed"
+	CodeLoadError    = "load-error"
+	CodeIncomplete   = "incomplete"
+	CodeWorkerLost   = "worker-lost"
+	CodeTimeLimit    = "run-time-limit"
+)
+
+// Record notes a try, growing Tries as needed; retries may arrive in any order.
+func (r *Result) Record(t Try) {
+	for len(r.Tries) <= t.Retry {
+		r.Tries = append(r.Tries, Try{Retry: len(r.Tries), Status: string(StatusPending)})
+	}
+	r.Tries[t.Retry] = t
+}
+
+// Settle derives Status and Error from the tries, as Playwright does for its own
+// outcome (computeTestCaseOutcome): unexpected tries fail a test unless a later or
+// earlier one was as expected, which makes it flaky.
+func (r *Result) Settle() {
+	var skipped, asExpected, unexpected int
+	var last *Error
+	for _, t := range r.Tries {
+		switch {
+		case t.Status == string(StatusRunning):
+			r.Status = StatusRunning
+			return
+		case t.Status == "interrupted" || t.Status == string(StatusPending):
+		case t.Status == string(StatusSkipped) && t.Expected == string(StatusSkipped):
+			skipped++
+		case t.Status == string(StatusSkipped): // not executed because of an earlier failure
+		case t.Status == t.Expected:
+			asExpected++
+		default:
+			unexpected++
+			last = t.Error
+			if last == nil {
+				last = &Error{Message: "The test was expected to be " + t.Expected + " and was " + t.Status + "."}
+			}
+		}
+		if t.Error != nil && last == nil {
+			last = t.Error
+		}
+	}
+	tail := Try{}
+	if len(r.Tries) > 0 {
+		tail = r.Tries[len(r.Tries)-1]
+	}
+	switch {
+	case tail.WillRetry:
+		r.Status = StatusRunning
+	case unexpected > 0 && asExpected > 0:
+		r.Status, r.Error = StatusFlaky, last
+	case unexpected > 0:
+		r.Status, r.Error = StatusFailed, last
+	case asExpected > 0:
+		r.Status, r.Error = StatusPassed, nil
+	case tail.Status == "interrupted":
+		r.Status = StatusFailed
+		r.Error = &Error{Code: CodeInterrupted, Message: "The test was interrupted before it ended."}
+		if tail.Error != nil && tail.Error.Message != "" {
+			r.Error.Message += " " + tail.Error.Message
+		}
+	case skipped > 0:
+		r.Status, r.Error = StatusSkipped, nil
+	case tail.Status == string(StatusSkipped):
+		r.Status = StatusSkipped
+		r.Error = &Error{Code: CodeDidNotRun, Message: "The test did not run because an earlier one failed."}
+	default:
+		r.Status = StatusPending
+	}
+}

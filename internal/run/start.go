@@ -1,0 +1,149 @@
+package run
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base32"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"tas-service/internal/account"
+	"tas-service/internal/fault"
+	"tas-service/internal/project"
+)
+
+// Bounds of a start request.
+const (
+	MinShards  = 2
+	MaxShards  = 40
+	MaxTestIDs = 5000
+	maxBranch  = 244 // bytes; git's own limit is near
+)
+
+// StartInput is what a caller asks for.
+type StartInput struct {
+	Selection    Selection
+	Branch       string
+	EnvOverrides map[string]string
+	ShardCount   int // 0: not sharded
+	Workers      int // 0: the project's setting
+	AutoHeal     *AutoHeal
+	Trigger      Trigger
+}
+
+// Start records a new run, which the reconcilers then execute. Errors: fault.Invalid for
+// what the input gets wrong, fault.Conflict without a tests repository.
+func (s *Service) Start(ctx context.Context, actor account.Actor, in StartInput) (Run, error) {
+	p, err := s.Projects.Project(ctx, actor.ProjectID)
+	if err != nil {
+		return Run{}, err
+	}
+	if err := s.check(ctx, p, in); err != nil {
+		return Run{}, err
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return Run{}, fault.Wrap(err, fault.Internal, "make an ID")
+	}
+	workers := in.Workers
+	if workers == 0 {
+		workers = p.Workers
+	}
+	r := Run{
+		ID: id.String(), ProjectID: p.ID, Name: jobName(p.Slug), Trigger: in.Trigger,
+		Phase: Queued, Verdict: Pending, Selection: in.Selection, Branch: in.Branch,
+		EnvOverrides: in.EnvOverrides, Workers: workers, AutoHeal: in.AutoHeal, CreatedAt: s.Clock().UTC(),
+	}
+	if in.AutoHeal != nil {
+		r.Warn("auto-heal-unavailable", "autoHeal was noted, but this version of the service does not heal yet.")
+	}
+	if err := s.Store.CreateRun(ctx, &r); err != nil {
+		return Run{}, err
+	}
+	s.Wake()
+	return r, nil
+}
+
+func (s *Service) check(ctx context.Context, p project.Project, in StartInput) error {
+	if !p.HasTestsRepo() {
+		return fault.New(fault.Conflict, "This project has no tests repository connected.").
+			WithFix("Connect one in the project's settings, then start the run again.")
+	}
+	bad := fault.New(fault.Invalid, "The run cannot be started as it was asked for.").
+		WithFix("Correct the fields named in errors.")
+	switch {
+	case in.ShardCount == 0:
+	case in.ShardCount < MinShards || in.ShardCount > MaxShards:
+		bad.At("body.shardCount", "from %d to %d; leave it out for a run in one piece", MinShards, MaxShards)
+	default:
+		bad.At("body.shardCount", "sharded runs are not part of this version yet: leave it out and set workers on the project")
+	}
+	if b := in.Branch; b != "" && !validBranch(b) {
+		bad.At("body.branch", "this cannot be the name of a git branch")
+	}
+	if err := fault.As(project.CheckEnv(in.EnvOverrides, "body.envOverrides")); err != nil {
+		bad.Details = append(bad.Details, err.Details...)
+	}
+	switch in.Selection.Kind {
+	case SelectGrep:
+		if err := s.Patterns.CheckPattern(in.Selection.Grep); err != nil {
+			f := fault.As(err)
+			if f == nil || f.Kind != fault.Invalid {
+				return err
+			}
+			bad.Details = append(bad.Details, f.Details...)
+		}
+	case SelectTests:
+		if err := s.checkTests(ctx, p.ID, in.Selection.TestIDs, bad); err != nil {
+			return err
+		}
+	case SelectSuite:
+	}
+	if len(bad.Details) > 0 {
+		return bad
+	}
+	return nil
+}
+
+func (s *Service) checkTests(ctx context.Context, projectID string, ids []string, bad *fault.Error) error {
+	if len(ids) == 0 || len(ids) > MaxTestIDs {
+		bad.At("body.testIds", "1 to %d IDs, here are %d", MaxTestIDs, len(ids))
+		return nil
+	}
+	unknown, err := s.Store.UnknownTests(ctx, projectID, ids)
+	if err != nil {
+		return err
+	}
+	isUnknown := make(map[string]bool, len(unknown))
+	for _, id := range unknown {
+		isUnknown[id] = true
+	}
+	const show = 20
+	for i, id := range ids {
+		if isUnknown[id] {
+			bad.At(fmt.Sprintf("body.testIds[%d]", i), "%.64q is no test of this project; GET /tests lists them", id)
+			if len(bad.Details) >= show {
+				bad.At("body.testIds", "%d unknown IDs in all", len(unknown))
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// validBranch holds to git check-ref-format in what could do harm or never exists.
+func validBranch(b string) bool {
+	return len(b) <= maxBranch && !strings.HasPrefix(b, "-") && !strings.HasPrefix(b, "/") &&
+		!strings.HasSuffix(b, "/") && !strings.HasSuffix(b, ".") && !strings.HasSuffix(b, ".lock") &&
+		!strings.Contains(b, "..") && !strings.Contains(b, "@{") && !strings.Contains(b, "//") && b != "@" &&
+		!strings.ContainsFunc(b, func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune("~^:?*[\\", r) })
+}
+
+// jobName is short enough to name a Kubernetes Job with its pods too (50 characters).
+func jobName(slug string) string {
+	raw := make([]byte, 6)
+	rand.Read(raw) //nolint:errcheck // crypto/rand.Read never fails
+	return slug + "-" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(raw))
+}

@@ -1,0 +1,54 @@
+package run
+
+import (
+	"context"
+	"time"
+
+	"tas-service/internal/artifact"
+	"tas-service/internal/project"
+)
+
+// Store keeps runs, results and attempts. Lookups answer fault.NotFound for what is not
+// there. Every method is one transaction.
+type Store interface {
+	CreateRun(ctx context.Context, r *Run) error
+	Run(ctx context.Context, id string) (Run, error)
+	RunByName(ctx context.Context, projectID, name string) (Run, error)
+	// LatestRun answers the latest terminal run that no person started by hand.
+	LatestRun(ctx context.Context, projectID string) (Run, error)
+	Results(ctx context.Context, q ResultQuery) ([]Result, error)
+	HasResult(ctx context.Context, runID, testID string) (bool, error)
+	Artifacts(ctx context.Context, runID, testID string) ([]artifact.Artifact, error)
+	// UnknownTests answers which of ids are no tests of the project.
+	UnknownTests(ctx context.Context, projectID string, ids []string) ([]string, error)
+}
+
+// ResultQuery asks for results in the order of the listing.
+type ResultQuery struct {
+	RunID    string
+	Statuses []Status // empty: all
+	After    int      // Position to start behind; -1 for the beginning
+	Limit    int
+}
+
+// Service is what callers can do with runs.
+type Service struct {
+	Store    Store
+	Projects project.Store
+	Links    artifact.Links
+	Patterns PatternChecker
+	Watcher  Watcher
+	Clock    func() time.Time
+	// Wake is called after a run was created or changed in a way that needs work.
+	Wake func()
+	// PageURL answers where a person sees a run.
+	PageURL func(runID string) string
+}
+
+// Watcher tells when a run has changed.
+type Watcher interface {
+	Watch(topic string) (changed <-chan struct{}, stop func())
+}
+
+// Topic under which changes of a run are published.
+func Topic(runID string) string { return "run/" + runID }

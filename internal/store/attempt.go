@@ -1,0 +1,103 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+
+	"tas-service/internal/artifact"
+	"tas-service/internal/dispatch"
+	"tas-service/internal/fault"
+	"tas-service/internal/run"
+)
+
+const attemptColumns = `id, run_id, project_id, number, state, token_hash, seq, doing, reason, heartbeat_at, created_at, finished_at`
+
+func scanAttempt(r row) (dispatch.Attempt, error) {
+	var a dispatch.Attempt
+	var beat, created int64
+	var finished sql.NullInt64
+	err := r.Scan(&a.ID, &a.RunID, &a.ProjectID, &a.Number, &a.State, &a.TokenHash, &a.Seq, &a.Doing, &a.Reason, &beat, &created, &finished)
+	a.HeartbeatAt, a.CreatedAt, a.FinishedAt = at(beat), at(created), atPtr(finished)
+	return a, err
+}
+
+// OpenAttempts answers every attempt that may still report.
+func (db *DB) OpenAttempts(ctx context.Context) ([]dispatch.Attempt, error) {
+	return list(ctx, db.read, scanAttempt, `SELECT `+attemptColumns+` FROM attempt WHERE open = 1 ORDER BY created_at, id`)
+}
+
+// AttemptCount answers how many attempts a run has had.
+func (db *DB) AttemptCount(ctx context.Context, runID string) (int, error) {
+	return one(ctx, db.read, scanInt, `SELECT count(*) FROM attempt WHERE run_id = $1`, runID)
+}
+
+// AttemptByToken answers the attempt that a token's hash belongs to.
+func (db *DB) AttemptByToken(ctx context.Context, hash string) (dispatch.Attempt, error) {
+	return one(ctx, db.read, scanAttempt, `SELECT `+attemptColumns+` FROM attempt WHERE token_hash = $1`, hash)
+}
+
+// CreateAttempt saves a new attempt together with its run's change.
+func (db *DB) CreateAttempt(ctx context.Context, a dispatch.Attempt, change func(*run.Run) error) error {
+	return db.tx(ctx, func(tx *sql.Tx) error {
+		if err := updateRun(ctx, tx, a.RunID, change); err != nil {
+			return err
+		}
+		return exec(ctx, tx, `INSERT INTO attempt (`+attemptColumns+`, open) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+			a.ID, a.RunID, a.ProjectID, a.Number, string(a.State), a.TokenHash, a.Seq, a.Doing, a.Reason,
+			ms(a.HeartbeatAt), ms(a.CreatedAt), msPtr(a.FinishedAt), bit(a.State.Open()))
+	})
+}
+
+// UpdateAttempt changes an attempt and its run.
+func (db *DB) UpdateAttempt(ctx context.Context, id string, change func(*dispatch.Attempt, *run.Run) error) error {
+	return db.tx(ctx, func(tx *sql.Tx) error { return updateAttempt(ctx, tx, id, change) })
+}
+
+func updateAttempt(ctx context.Context, tx *sql.Tx, id string, change func(*dispatch.Attempt, *run.Run) error) error {
+	a, err := one(ctx, tx, scanAttempt, `SELECT `+attemptColumns+` FROM attempt WHERE id = $1`, id)
+	if err != nil {
+		return err
+	}
+	return updateRun(ctx, tx, a.RunID, func(r *run.Run) error {
+		if err := change(&a, r); err != nil {
+			return err
+		}
+		return exec(ctx, tx, `UPDATE attempt SET state = $2, open = $3, seq = $4, doing = $5, reason = $6, heartbeat_at = $7, finished_at = $8 WHERE id = $1`,
+			a.ID, string(a.State), bit(a.State.Open()), a.Seq, a.Doing, a.Reason, ms(a.HeartbeatAt), msPtr(a.FinishedAt))
+	})
+}
+
+// AddArtifact notes an artifact of an open attempt. Its TestID comes in as Playwright's
+// ID of the test and is saved as the test's own, with its browser.
+func (db *DB) AddArtifact(ctx context.Context, attemptID string, x artifact.Artifact, change func(*run.Run) error) error {
+	return db.tx(ctx, func(tx *sql.Tx) error {
+		return updateAttempt(ctx, tx, attemptID, func(a *dispatch.Attempt, r *run.Run) error {
+			if !a.State.Open() {
+				return fault.New(fault.Superseded, "This attempt is %s.", a.State)
+			}
+			if x.TestID == "" {
+				return change(r) // of the run as a whole: found by its name
+			}
+			err := tx.QueryRowContext(ctx, `SELECT test_id, browser FROM result WHERE run_id = $1 AND playwright_id = $2`, r.ID, x.TestID).
+				Scan(&x.TestID, &x.Browser)
+			if err != nil {
+				return translate(err)
+			}
+			return exec(ctx, tx, `INSERT INTO artifact (id, run_id, test_id, browser, retry, name, kind, content_type, size, blob_key, created_at)
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+				x.ID, x.RunID, x.TestID, x.Browser, x.Retry, x.Name, string(x.Kind), x.ContentType, x.Size, x.Key, ms(x.CreatedAt))
+		})
+	})
+}
+
+// Artifacts answers what a test of a run left behind, in the order of its coming.
+func (db *DB) Artifacts(ctx context.Context, runID, testID string) ([]artifact.Artifact, error) {
+	return list(ctx, db.read, func(r row) (artifact.Artifact, error) {
+		var x artifact.Artifact
+		var created int64
+		err := r.Scan(&x.ID, &x.RunID, &x.TestID, &x.Browser, &x.Retry, &x.Name, &x.Kind, &x.ContentType, &x.Size, &x.Key, &created)
+		x.CreatedAt = at(created)
+		return x, err
+	}, `SELECT id, run_id, test_id, browser, retry, name, kind, content_type, size, blob_key, created_at FROM artifact
+		WHERE run_id = $1 AND test_id = $2 ORDER BY created_at, id`, runID, testID)
+}

@@ -1,0 +1,132 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+
+	"tas-service/internal/run"
+)
+
+const runColumns = `id, project_id, name, trigger_kind, phase, verdict, branch, commit_hash, isolation, workers, total, executed,
+	counts, warnings, detail, has_report, created_at, started_at, first_test_at, finished_at`
+
+// runDetail is what of a run is kept as one JSON value: nothing selects by it.
+type runDetail struct {
+	Selection    run.Selection     `json:"selection"`
+	EnvOverrides map[string]string `json:"envOverrides,omitempty"`
+	AutoHeal     *run.AutoHeal     `json:"autoHeal,omitempty"`
+	Playwright   string            `json:"playwright,omitempty"`
+	Runner       string            `json:"runner,omitempty"`
+	Error        *run.Error        `json:"error,omitempty"`
+	Ending       *run.Ending       `json:"ending,omitempty"`
+}
+
+func scanRun(r row) (run.Run, error) {
+	var x run.Run
+	var counts, warnings, detail string
+	var report int
+	var created int64
+	var started, first, finished sql.NullInt64
+	err := r.Scan(&x.ID, &x.ProjectID, &x.Name, &x.Trigger, &x.Phase, &x.Verdict, &x.Branch, &x.Commit, &x.Isolation, &x.Workers,
+		&x.Total, &x.Executed, &counts, &warnings, &detail, &report, &created, &started, &first, &finished)
+	if err != nil {
+		return x, err
+	}
+	x.HasReport, x.CreatedAt = report == 1, at(created)
+	x.StartedAt, x.FirstTestAt, x.FinishedAt = atPtr(started), atPtr(first), atPtr(finished)
+	var d runDetail
+	if err := fromJSON(detail, &d); err != nil {
+		return x, err
+	}
+	x.Selection, x.EnvOverrides, x.AutoHeal = d.Selection, d.EnvOverrides, d.AutoHeal
+	x.Playwright, x.Runner, x.Error, x.Ending = d.Playwright, d.Runner, d.Error, d.Ending
+	if err := fromJSON(counts, &x.Counts); err != nil {
+		return x, err
+	}
+	if warnings == "null" {
+		return x, nil
+	}
+	return x, fromJSON(warnings, &x.Warnings)
+}
+
+func detailOf(x *run.Run) string {
+	return toJSON(runDetail{Selection: x.Selection, EnvOverrides: x.EnvOverrides, AutoHeal: x.AutoHeal,
+		Playwright: x.Playwright, Runner: x.Runner, Error: x.Error, Ending: x.Ending})
+}
+
+// CreateRun saves a new run.
+func (db *DB) CreateRun(ctx context.Context, x *run.Run) error {
+	return db.tx(ctx, func(tx *sql.Tx) error {
+		return exec(ctx, tx, `INSERT INTO run (`+runColumns+`, terminal)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`,
+			x.ID, x.ProjectID, x.Name, string(x.Trigger), string(x.Phase), string(x.Verdict), x.Branch, x.Commit, x.Isolation, x.Workers,
+			x.Total, x.Executed, toJSON(x.Counts), toJSON(x.Warnings), detailOf(x), bit(x.HasReport),
+			ms(x.CreatedAt), msPtr(x.StartedAt), msPtr(x.FirstTestAt), msPtr(x.FinishedAt), bit(x.Terminal()))
+	})
+}
+
+func saveRun(ctx context.Context, q querier, x *run.Run) error {
+	return exec(ctx, q, `UPDATE run SET phase = $2, verdict = $3, branch = $4, commit_hash = $5, isolation = $6, workers = $7,
+		total = $8, executed = $9, counts = $10, warnings = $11, detail = $12, has_report = $13, terminal = $14,
+		started_at = $15, first_test_at = $16, finished_at = $17 WHERE id = $1`,
+		x.ID, string(x.Phase), string(x.Verdict), x.Branch, x.Commit, x.Isolation, x.Workers, x.Total, x.Executed, toJSON(x.Counts),
+		toJSON(x.Warnings), detailOf(x), bit(x.HasReport), bit(x.Terminal()), msPtr(x.StartedAt), msPtr(x.FirstTestAt), msPtr(x.FinishedAt))
+}
+
+const runByID = `SELECT ` + runColumns + ` FROM run WHERE id = $1`
+
+// Run answers one run.
+func (db *DB) Run(ctx context.Context, id string) (run.Run, error) {
+	return one(ctx, db.read, scanRun, runByID, id)
+}
+
+// RunByName answers a run of a project by its job name.
+func (db *DB) RunByName(ctx context.Context, projectID, name string) (run.Run, error) {
+	return one(ctx, db.read, scanRun, `SELECT `+runColumns+` FROM run WHERE name = $1 AND project_id = $2`, name, projectID)
+}
+
+// LatestRun answers the project's run that finished last and was not started by hand.
+func (db *DB) LatestRun(ctx context.Context, projectID string) (run.Run, error) {
+	return one(ctx, db.read, scanRun, `SELECT `+runColumns+` FROM run
+		WHERE project_id = $1 AND terminal = 1 AND trigger_kind <> $2 ORDER BY finished_at DESC, id DESC LIMIT 1`,
+		projectID, string(run.TriggerManual))
+}
+
+// OpenRuns answers every run that is not terminal, oldest first.
+func (db *DB) OpenRuns(ctx context.Context) ([]run.Run, error) {
+	return list(ctx, db.read, scanRun, `SELECT `+runColumns+` FROM run WHERE terminal = 0 ORDER BY created_at, id`)
+}
+
+// PhaseCounts answers how many runs are in each phase that is not final.
+func (db *DB) PhaseCounts(ctx context.Context) (map[run.Phase]int, error) {
+	type pair struct {
+		phase run.Phase
+		n     int
+	}
+	pairs, err := list(ctx, db.read, func(r row) (pair, error) {
+		var p pair
+		err := r.Scan(&p.phase, &p.n)
+		return p, err
+	}, `SELECT phase, count(*) FROM run WHERE terminal = 0 GROUP BY phase`)
+	out := map[run.Phase]int{}
+	for _, p := range pairs {
+		out[p.phase] = p.n
+	}
+	return out, err
+}
+
+// UpdateRun changes one run.
+func (db *DB) UpdateRun(ctx context.Context, id string, change func(*run.Run) error) error {
+	return db.tx(ctx, func(tx *sql.Tx) error { return updateRun(ctx, tx, id, change) })
+}
+
+func updateRun(ctx context.Context, tx *sql.Tx, id string, change func(*run.Run) error) error {
+	x, err := one(ctx, tx, scanRun, runByID, id)
+	if err != nil {
+		return err
+	}
+	if err := change(&x); err != nil {
+		return err
+	}
+	return saveRun(ctx, tx, &x)
+}
