@@ -14,7 +14,7 @@ function keepLoadErrorsAside(playwright, report) {
         const own = [];
         const suite = await load(file, config, own);
         for (const error of own)
-            report({ file, error });
+            report({ file, error: { ...error, stack: withoutOwnFrames(error.stack) } });
         return suite;
     };
     const common = path.join(playwright.testDir, 'lib', 'common');
@@ -29,6 +29,9 @@ function keepLoadErrorsAside(playwright, report) {
     const loader = fs.existsSync(bundle) ? require(bundle).testLoader : undefined;
     if (typeof loader?.loadTestFile === 'function')
         replaceExports(bundle, { testLoader: derive(loader, { loadTestFile: wrap(loader.loadTestFile) }) });
+}
+function withoutOwnFrames(stack) {
+    return stack?.split('\n').filter(line => !line.includes(__filename)).join('\n');
 }
 // The exports are getters that cannot be set: whoever requires the module from now on gets an object before them.
 function replaceExports(file, changes) {

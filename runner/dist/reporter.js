@@ -87,8 +87,6 @@ class Reporter {
                 return;
         }
         this.session.channel.send({ type: 'begin', startedAt: new Date().toISOString() });
-        if (this.session.loadErrors.length)
-            this.raiseLoadErrors();
     }
     onTestBegin(test, result) {
         this.session.workers.testBegins(test, result);
@@ -96,6 +94,7 @@ class Reporter {
             type: 'testBegin', id: test.id, retry: result.retry, workerIndex: result.workerIndex, parallelIndex: result.parallelIndex,
             startedAt: iso(result.startTime),
         });
+        this.raiseLoadErrors();
     }
     onStepBegin(test, result, step) {
         if (!announcedSteps.has(step.category))
@@ -156,6 +155,7 @@ class Reporter {
         }
         const status = result.status === 'passed' && this.session.loadErrors.length ? 'failed' : result.status;
         this.session.channel.send({ type: 'end', status, startedAt: iso(result.startTime), durationMs: whole(result.duration) });
+        this.raiseLoadErrors(); // where not even one test was run
         return { status };
     }
     /** Playwright calls the onExit of all reporters after every one of their onEnd: blob and HTML are written. */
@@ -234,14 +234,17 @@ class Reporter {
         this.sendErrorsOfFiles = false;
         for (const { file, error } of this.session.loadErrors) {
             const location = error.location ?? { file, line: 1, column: 1 };
-            this.session.channel.send({ type: 'error', ...(0, text_1.wireError)({ ...error, location }) });
+            this.session.channel.send({ type: 'error', ...(0, text_1.wireError)({ snippet: (0, text_1.snippetAt)(location), ...error, location }) });
         }
     }
-    // The files that do load were run; the run has failed nonetheless. An error thrown by a reporter on purpose is what
-    // brings that into the blob and the HTML report, which we do not write.
+    // The files that do load are run; the run has failed nonetheless. An error thrown by a reporter on purpose is what
+    // brings that into the blob and the HTML report, which we do not write. Not thrown in onBegin: Playwright would
+    // then wait for ever with handing us output and errors.
     raiseLoadErrors() {
         const { loadErrors } = this.session;
-        const text = loadErrors.map(({ error }) => (0, text_1.stripAnsi)(error.stack ?? error.message ?? String(error.value))).join('\n\n');
+        if (!loadErrors.length || this.loadErrorsRaised)
+            return;
+        const text = loadErrors.map(({ file, error }) => (0, text_1.stripAnsi)(error.message ?? String(error.value)) + '\n\n' + (0, text_1.snippetAt)(error.location ?? { file, line: 1, column: 1 })).join('\n\n');
         const error = new Error(`${loadErrors.length === 1 ? 'a test file does' : `${loadErrors.length} test files do`} not load; the other files were run\n\n${text}`);
         error.stack = '';
         this.loadErrorsRaised = error;

@@ -63,10 +63,22 @@ class Workers {
             }
             return send.call(child, message, ...rest);
         });
+        // console.log in a test comes as a message; what its own child processes print comes through the pipes.
         for (const stream of [child.stdout, child.stderr]) {
             if (stream)
-                gate(stream, chunk => this.cut(worker, chunk));
+                gate(stream, 'data', chunk => this.cut(worker, chunk));
         }
+        gate(child, 'message', message => this.cutMessage(worker, message));
+    }
+    cutMessage(worker, message) {
+        const { method, params } = message?.params ?? {};
+        if (message?.method !== '__dispatch__' || (method !== 'stdOut' && method !== 'stdErr') || !params)
+            return message;
+        const chunk = typeof params.text === 'string' ? Buffer.from(params.text) : Buffer.from(params.buffer ?? '', 'base64');
+        const kept = this.cut(worker, chunk);
+        if (kept === undefined)
+            return undefined;
+        return kept === chunk ? message : { ...message, params: { method, params: { text: kept.toString('utf8') } } };
     }
     /** What of this chunk the reporters see: all, some, or nothing (undefined). */
     cut(worker, chunk) {
@@ -76,7 +88,7 @@ class Workers {
             return chunk;
         if (before > exports.reportedOutputBytes)
             return undefined;
-        return Buffer.concat([Buffer.from(chunk).subarray(0, exports.reportedOutputBytes - before), Buffer.from(cutNotice)]);
+        return Buffer.concat([chunk.subarray(0, exports.reportedOutputBytes - before), Buffer.from(cutNotice)]);
     }
     // A test may have raised its own timeout while it ran, which the main process does not see. So a test past its
     // limit is first asked for a sign of life: a worker whose event loop turns enforces the timeout itself.
@@ -114,23 +126,25 @@ function answers(child, withinMs) {
         };
         const onExit = () => done(true);
         const timer = setTimeout(() => done(false), withinMs);
-        child.on('message', onMessage);
-        child.on('exit', onExit);
+        // Not child.on: that one is gated, and a gated listener cannot be taken off again.
+        child.addListener('message', onMessage);
+        child.addListener('exit', onExit);
         if (child.connected)
             child.send({ method: '__dispatch__', params: { id, method: 'tasRunnerProbe' } }, error => error && done(true));
         else
             done(true);
     });
 }
-function gate(stream, filter) {
-    const on = stream.on;
-    stream.on = (event, listener) => {
-        if (event !== 'data')
-            return on.call(stream, event, listener);
-        return on.call(stream, event, (chunk) => {
-            const kept = filter(chunk);
+/** Listeners of this event see what the filter leaves of it. */
+function gate(emitter, gated, filter) {
+    const on = emitter.on;
+    emitter.on = (event, listener) => {
+        if (event !== gated)
+            return on.call(emitter, event, listener);
+        return on.call(emitter, event, (value, ...rest) => {
+            const kept = filter(value);
             if (kept !== undefined)
-                listener(kept);
+                listener(kept, ...rest);
         });
     };
 }

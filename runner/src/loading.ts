@@ -18,7 +18,7 @@ export function keepLoadErrorsAside(playwright: Playwright, report: (loadError: 
     const own: any[] = [];
     const suite = await load(file, config, own);
     for (const error of own)
-      report({ file, error });
+      report({ file, error: { ...error, stack: withoutOwnFrames(error.stack) } });
     return suite;
   };
   const common = path.join(playwright.testDir, 'lib', 'common');
@@ -33,6 +33,10 @@ export function keepLoadErrorsAside(playwright: Playwright, report: (loadError: 
   const loader = fs.existsSync(bundle) ? require(bundle).testLoader : undefined;
   if (typeof loader?.loadTestFile === 'function')
     replaceExports(bundle, { testLoader: derive(loader, { loadTestFile: wrap(loader.loadTestFile) }) });
+}
+
+function withoutOwnFrames(stack: string | undefined): string | undefined {
+  return stack?.split('\n').filter(line => !line.includes(__filename)).join('\n');
 }
 
 // The exports are getters that cannot be set: whoever requires the module from now on gets an object before them.

@@ -7,7 +7,7 @@ import { Output } from './output';
 import { choose, orphanSetup, problemCode, projectsAlong, someOf, type Listed } from './selection';
 import { getSession, type Session } from './session';
 import { focusedTests, grepTitle, hasFocus, projectName, setupProjectNames, wireAnnotations, wireProjects, wireTests, type Suite, type TestCase } from './tests';
-import { stripAnsi, wireError, wireLocation } from './text';
+import { snippetAt, stripAnsi, wireError, wireLocation } from './text';
 
 const testsPerMessage = 500;
 const announcedSteps = new Set(['test.step', 'pw:api', 'expect', 'hook']);
@@ -93,8 +93,6 @@ class Reporter {
         return;
     }
     this.session.channel.send({ type: 'begin', startedAt: new Date().toISOString() });
-    if (this.session.loadErrors.length)
-      this.raiseLoadErrors();
   }
 
   onTestBegin(test: TestCase, result: any): void {
@@ -103,6 +101,7 @@ class Reporter {
       type: 'testBegin', id: test.id, retry: result.retry, workerIndex: result.workerIndex, parallelIndex: result.parallelIndex,
       startedAt: iso(result.startTime),
     });
+    this.raiseLoadErrors();
   }
 
   onStepBegin(test: TestCase, result: any, step: any): void {
@@ -170,6 +169,7 @@ class Reporter {
     }
     const status = result.status === 'passed' && this.session.loadErrors.length ? 'failed' : result.status;
     this.session.channel.send({ type: 'end', status, startedAt: iso(result.startTime), durationMs: whole(result.duration) });
+    this.raiseLoadErrors(); // where not even one test was run
     return { status };
   }
 
@@ -253,15 +253,18 @@ class Reporter {
     this.sendErrorsOfFiles = false;
     for (const { file, error } of this.session.loadErrors) {
       const location: Location = error.location ?? { file, line: 1, column: 1 };
-      this.session.channel.send({ type: 'error', ...wireError({ ...error, location }) });
+      this.session.channel.send({ type: 'error', ...wireError({ snippet: snippetAt(location), ...error, location }) });
     }
   }
 
-  // The files that do load were run; the run has failed nonetheless. An error thrown by a reporter on purpose is what
-  // brings that into the blob and the HTML report, which we do not write.
+  // The files that do load are run; the run has failed nonetheless. An error thrown by a reporter on purpose is what
+  // brings that into the blob and the HTML report, which we do not write. Not thrown in onBegin: Playwright would
+  // then wait for ever with handing us output and errors.
   private raiseLoadErrors(): void {
     const { loadErrors } = this.session;
-    const text = loadErrors.map(({ error }) => stripAnsi(error.stack ?? error.message ?? String(error.value))).join('\n\n');
+    if (!loadErrors.length || this.loadErrorsRaised)
+      return;
+    const text = loadErrors.map(({ file, error }) => stripAnsi(error.message ?? String(error.value)) + '\n\n' + snippetAt(error.location ?? { file, line: 1, column: 1 })).join('\n\n');
     const error = new Error(`${loadErrors.length === 1 ? 'a test file does' : `${loadErrors.length} test files do`} not load; the other files were run\n\n${text}`);
     error.stack = '';
     this.loadErrorsRaised = error;

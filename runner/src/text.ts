@@ -1,4 +1,5 @@
 // Small text helpers shared by everything that reports.
+import * as fs from 'fs';
 import * as path from 'path';
 import type { Location, WireError } from './protocol';
 
@@ -30,4 +31,25 @@ export function wireError(error: any): WireError {
     location: wireLocation(error?.location),
     value: text(error?.value),
   };
+}
+
+/** A few lines of source around a place, as Playwright shows them with its errors. "" when there are none. */
+export function snippetAt(location: Location): string {
+  let lines: string[];
+  try {
+    lines = fs.readFileSync(location.file, 'utf8').split(/\r?\n/);
+  } catch {
+    return '';
+  }
+  const first = Math.max(1, location.line - 2);
+  const last = Math.min(lines.length, location.line + 2);
+  const width = String(last).length;
+  const shown = [];
+  for (let number = first; number <= last; number++) {
+    const here = number === location.line;
+    shown.push(`${here ? '>' : ' '} ${String(number).padStart(width)} | ${lines[number - 1].slice(0, 500)}`);
+    if (here && location.column > 0)
+      shown.push(`  ${' '.repeat(width)} | ${' '.repeat(location.column - 1)}^`);
+  }
+  return shown.join('\n');
 }

@@ -83,21 +83,34 @@ export class Workers {
       }
       return (send as any).call(child, message, ...rest);
     }) as typeof child.send;
+    // console.log in a test comes as a message; what its own child processes print comes through the pipes.
     for (const stream of [child.stdout, child.stderr]) {
       if (stream)
-        gate(stream, chunk => this.cut(worker, chunk));
+        gate(stream, 'data', chunk => this.cut(worker, chunk));
     }
+    gate(child, 'message', message => this.cutMessage(worker, message));
+  }
+
+  private cutMessage(worker: Worker, message: any): any {
+    const { method, params } = message?.params ?? {};
+    if (message?.method !== '__dispatch__' || (method !== 'stdOut' && method !== 'stdErr') || !params)
+      return message;
+    const chunk = typeof params.text === 'string' ? Buffer.from(params.text) : Buffer.from(params.buffer ?? '', 'base64');
+    const kept = this.cut(worker, chunk);
+    if (kept === undefined)
+      return undefined;
+    return kept === chunk ? message : { ...message, params: { method, params: { text: kept.toString('utf8') } } };
   }
 
   /** What of this chunk the reporters see: all, some, or nothing (undefined). */
-  private cut(worker: Worker, chunk: any): any {
+  private cut(worker: Worker, chunk: Buffer): Buffer | undefined {
     const before = worker.printed;
     worker.printed += chunk.length;
     if (worker.printed <= reportedOutputBytes)
       return chunk;
     if (before > reportedOutputBytes)
       return undefined;
-    return Buffer.concat([Buffer.from(chunk).subarray(0, reportedOutputBytes - before), Buffer.from(cutNotice)]);
+    return Buffer.concat([chunk.subarray(0, reportedOutputBytes - before), Buffer.from(cutNotice)]);
   }
 
   // A test may have raised its own timeout while it ran, which the main process does not see. So a test past its
@@ -137,8 +150,9 @@ function answers(child: childProcess.ChildProcess, withinMs: number): Promise<bo
     };
     const onExit = () => done(true);
     const timer = setTimeout(() => done(false), withinMs);
-    child.on('message', onMessage);
-    child.on('exit', onExit);
+    // Not child.on: that one is gated, and a gated listener cannot be taken off again.
+    child.addListener('message', onMessage);
+    child.addListener('exit', onExit);
     if (child.connected)
       child.send({ method: '__dispatch__', params: { id, method: 'tasRunnerProbe' } }, error => error && done(true));
     else
@@ -146,15 +160,16 @@ function answers(child: childProcess.ChildProcess, withinMs: number): Promise<bo
   });
 }
 
-function gate(stream: any, filter: (chunk: any) => any): void {
-  const on = stream.on;
-  stream.on = (event: string, listener: (chunk: any) => void) => {
-    if (event !== 'data')
-      return on.call(stream, event, listener);
-    return on.call(stream, event, (chunk: any) => {
-      const kept = filter(chunk);
+/** Listeners of this event see what the filter leaves of it. */
+function gate(emitter: any, gated: string, filter: (value: any) => any): void {
+  const on = emitter.on;
+  emitter.on = (event: string, listener: (...args: any[]) => void) => {
+    if (event !== gated)
+      return on.call(emitter, event, listener);
+    return on.call(emitter, event, (value: any, ...rest: any[]) => {
+      const kept = filter(value);
       if (kept !== undefined)
-        listener(kept);
+        listener(kept, ...rest);
     });
   };
 }
