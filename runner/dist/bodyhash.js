@@ -55,7 +55,7 @@ function hashOfCall(text, offset) {
     }
 }
 function openingParen(text, offset) {
-    const callee = /(?:[\w$.?\s]|\/\*[^]*?\*\/|\/\/[^\n]*\n|<[^()<>;{}]*>)*\(/y;
+    const callee = /(?:[\w$.?\s]|\/\*[^]*?\*\/|\/\/[^\n]*\n|<[^()<>]*>)*\(/y;
     callee.lastIndex = offset;
     const match = callee.exec(text);
     return match ? callee.lastIndex - 1 : -1;

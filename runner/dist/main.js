@@ -68,6 +68,7 @@ function createSession(channel, start, selection, onRelay) {
         workers: new workers_1.Workers({ factor: start.hangFactor ?? 0, graceMs: start.hangGraceMs ?? 0 }),
         loadErrors: [],
         listedBefore: [],
+        reportersSeeEachOthersErrors: false,
         reporting: false, listed: false, ended: false, aborted: false,
         fail(code, message) {
             if (session.ended)
@@ -105,6 +106,7 @@ async function begin(session, onRelay) {
             repositoryRunner: (0, playwright_1.repositoryRunner)(process.cwd()),
         });
         (0, exit_1.watchExit)(session, playwright);
+        session.reportersSeeEachOthersErrors = playwright.minor >= firstWithPreprocess;
         if (session.mode === 'ask' && playwright.minor < firstWithPreprocess)
             await listElsewhere(session, onRelay);
         if (!session.ended)

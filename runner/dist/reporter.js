@@ -45,8 +45,11 @@ class Reporter {
         this.session.channel.send({ type: 'listed', total: this.listed.length, fatal: false, focused: (0, tests_1.hasFocus)(suite) });
         this.session.listed = true;
         const select = await this.session.selection;
-        if (!select)
-            return new Promise(() => { }); // aborted: Playwright stops waiting for us
+        if (!select) {
+            // Aborted, perhaps before Playwright listened to signals. It stops waiting for us now.
+            process.emit('SIGINT', 'SIGINT');
+            return new Promise(() => { });
+        }
         const chosen = this.choose(select);
         if (!chosen)
             return new Promise(() => { }); // the process is about to end
@@ -87,6 +90,8 @@ class Reporter {
                 return;
         }
         this.session.channel.send({ type: 'begin', startedAt: new Date().toISOString() });
+        if (this.session.aborted)
+            process.emit('SIGINT', 'SIGINT');
     }
     onTestBegin(test, result) {
         this.session.workers.testBegins(test, result);
@@ -242,7 +247,7 @@ class Reporter {
     // then wait for ever with handing us output and errors.
     raiseLoadErrors() {
         const { loadErrors } = this.session;
-        if (!loadErrors.length || this.loadErrorsRaised)
+        if (!loadErrors.length || this.loadErrorsRaised || !this.session.reportersSeeEachOthersErrors)
             return;
         const text = loadErrors.map(({ file, error }) => (0, text_1.stripAnsi)(error.message ?? String(error.value)) + '\n\n' + (0, text_1.snippetAt)(error.location ?? { file, line: 1, column: 1 })).join('\n\n');
         const error = new Error(`${loadErrors.length === 1 ? 'a test file does' : `${loadErrors.length} test files do`} not load; the other files were run\n\n${text}`);

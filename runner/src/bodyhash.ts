@@ -60,7 +60,7 @@ export function hashOfCall(text: string, offset: number): string {
 }
 
 function openingParen(text: string, offset: number): number {
-  const callee = /(?:[\w$.?\s]|\/\*[^]*?\*\/|\/\/[^\n]*\n|<[^()<>;{}]*>)*\(/y;
+  const callee = /(?:[\w$.?\s]|\/\*[^]*?\*\/|\/\/[^\n]*\n|<[^()<>]*>)*\(/y;
   callee.lastIndex = offset;
   const match = callee.exec(text);
   return match ? callee.lastIndex - 1 : -1;

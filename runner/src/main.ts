@@ -69,6 +69,7 @@ function createSession(channel: Channel, start: Start, selection: Promise<Select
     workers: new Workers({ factor: start.hangFactor ?? 0, graceMs: start.hangGraceMs ?? 0 }),
     loadErrors: [],
     listedBefore: [],
+    reportersSeeEachOthersErrors: false,
     reporting: false, listed: false, ended: false, aborted: false,
     fail(code: FailCode, message: string) {
       if (session.ended)
@@ -107,6 +108,7 @@ async function begin(session: Session, onRelay: (relay: Relay | undefined) => vo
       repositoryRunner: repositoryRunner(process.cwd()),
     });
     watchExit(session, playwright);
+    session.reportersSeeEachOthersErrors = playwright.minor >= firstWithPreprocess;
     if (session.mode === 'ask' && playwright.minor < firstWithPreprocess)
       await listElsewhere(session, onRelay);
     if (!session.ended)

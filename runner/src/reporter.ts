@@ -51,8 +51,11 @@ class Reporter {
     this.session.channel.send({ type: 'listed', total: this.listed.length, fatal: false, focused: hasFocus(suite) });
     this.session.listed = true;
     const select = await this.session.selection;
-    if (!select)
-      return new Promise(() => {}); // aborted: Playwright stops waiting for us
+    if (!select) {
+      // Aborted, perhaps before Playwright listened to signals. It stops waiting for us now.
+      process.emit('SIGINT', 'SIGINT');
+      return new Promise(() => {});
+    }
     const chosen = this.choose(select);
     if (!chosen)
       return new Promise(() => {}); // the process is about to end
@@ -93,6 +96,8 @@ class Reporter {
         return;
     }
     this.session.channel.send({ type: 'begin', startedAt: new Date().toISOString() });
+    if (this.session.aborted)
+      process.emit('SIGINT', 'SIGINT');
   }
 
   onTestBegin(test: TestCase, result: any): void {
@@ -262,7 +267,7 @@ class Reporter {
   // then wait for ever with handing us output and errors.
   private raiseLoadErrors(): void {
     const { loadErrors } = this.session;
-    if (!loadErrors.length || this.loadErrorsRaised)
+    if (!loadErrors.length || this.loadErrorsRaised || !this.session.reportersSeeEachOthersErrors)
       return;
     const text = loadErrors.map(({ file, error }) => stripAnsi(error.message ?? String(error.value)) + '\n\n' + snippetAt(error.location ?? { file, line: 1, column: 1 })).join('\n\n');
     const error = new Error(`${loadErrors.length === 1 ? 'a test file does' : `${loadErrors.length} test files do`} not load; the other files were run\n\n${text}`);

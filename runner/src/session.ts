@@ -28,6 +28,8 @@ export interface Session {
   fail(code: FailCode, message: string): void;
   /** Runs these set-up tests, that nothing selected depends on, in another process; never comes back. */
   runAlone(ids: string[], projects: string[]): Promise<never>;
+  /** Playwright 1.62 and later hand an error that one reporter throws to all of them; before, it is only printed. */
+  reportersSeeEachOthersErrors: boolean;
   /** The reporter exists: from now on what goes wrong is reported by it. */
   reporting: boolean;
   listed: boolean;
