@@ -1,0 +1,64 @@
+"use strict";
+Object.defineProperty(exports, "__esModule", { value: true });
+exports.PlaywrightProblem = void 0;
+exports.findPlaywright = findPlaywright;
+exports.repositoryRunner = repositoryRunner;
+exports.ownVersion = ownVersion;
+// Finds the Playwright of the tests repository. Always from the working directory, never from where the runner lies:
+// the tests import that very copy, and a process must not hold two.
+const fs = require("fs");
+const module_1 = require("module");
+const path = require("path");
+class PlaywrightProblem extends Error {
+    code;
+    constructor(code, message) {
+        super(message);
+        this.code = code;
+    }
+}
+exports.PlaywrightProblem = PlaywrightProblem;
+function findPlaywright(cwd) {
+    const manifest = resolve('@playwright/test/package.json', cwd);
+    if (!manifest)
+        throw new PlaywrightProblem('no-playwright', '@playwright/test is not installed in the tests repository: add it to package.json (1.50 or later) and install');
+    const version = readVersion(manifest) ?? '0.0.0';
+    const [major, minor] = version.split('.').map(Number);
+    if (major < 1 || (major === 1 && minor < 50))
+        throw new PlaywrightProblem('playwright-too-old', `the tests repository has Playwright ${version}, TAS needs 1.50 or later: npm install -D @playwright/test@latest`);
+    const test = resolve('playwright/package.json', path.dirname(manifest));
+    const core = test && resolve('playwright-core/package.json', path.dirname(test));
+    if (!test || !core)
+        throw new PlaywrightProblem('no-playwright', `@playwright/test ${version} is installed without its dependencies: install the tests repository's packages again`);
+    return {
+        version,
+        minor: major > 1 ? 1000 : minor,
+        cli: path.join(path.dirname(manifest), 'cli.js'),
+        testDir: path.dirname(test),
+        coreDir: path.dirname(core),
+    };
+}
+/** The version of tas-runner that the repository itself has installed. */
+function repositoryRunner(cwd) {
+    const manifest = resolve('tas-runner/package.json', cwd);
+    return manifest ? readVersion(manifest) : null;
+}
+function ownVersion() {
+    return readVersion(path.join(__dirname, '..', 'package.json')) ?? '';
+}
+function resolve(name, from) {
+    try {
+        // Not require.resolve with paths: that finds this very package when it is asked for its own name.
+        return (0, module_1.createRequire)(path.join(from, 'here.js')).resolve(name);
+    }
+    catch {
+        return undefined;
+    }
+}
+function readVersion(manifest) {
+    try {
+        return JSON.parse(fs.readFileSync(manifest, 'utf8')).version ?? null;
+    }
+    catch {
+        return null;
+    }
+}

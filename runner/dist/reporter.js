@@ -1,0 +1,296 @@
+"use strict";
+Object.defineProperty(exports, "__esModule", { value: true });
+const attachments_1 = require("./attachments");
+const browsers_1 = require("./browsers");
+const output_1 = require("./output");
+const selection_1 = require("./selection");
+const session_1 = require("./session");
+const tests_1 = require("./tests");
+const text_1 = require("./text");
+const testsPerMessage = 500;
+const announcedSteps = new Set(['test.step', 'pw:api', 'expect', 'hook']);
+class Reporter {
+    session = (0, session_1.getSession)();
+    config;
+    listed = [];
+    chosen;
+    everything = false;
+    attachments = new attachments_1.Attachments(this.session.start.outDir);
+    output = new output_1.Output(message => this.session.channel.sendLater(message));
+    errors = 0;
+    focused = false;
+    /** Playwright has a selection and begins with an empty tree: its reasons follow as errors. */
+    refused = false;
+    loadErrorsRaised;
+    sendErrorsOfFiles = true;
+    constructor() {
+        this.session.reporting = true;
+        this.session.workers.onHung = (test, retry, limitMs) => this.session.channel.send({ type: 'hung', id: test.id, retry, limitMs });
+        // The process that listed has told them already.
+        this.sendErrorsOfFiles = !this.session.start.only?.loadErrors;
+        for (const method of ['onBegin', 'onTestBegin', 'onTestEnd', 'onStepBegin', 'onStepEnd', 'onStdOut', 'onStdErr', 'onError', 'onEnd', 'onExit'])
+            this.guard(method);
+    }
+    printsToStdio() {
+        return true;
+    }
+    /** Playwright 1.62 and later, before the run: the tree can still be changed. */
+    async preprocess({ config, suite, testRun }) {
+        if (this.session.mode !== 'ask')
+            return;
+        this.config = config;
+        if (config.shard)
+            testRun.skipSharding();
+        this.list(suite.allTests(), (0, tests_1.hasFocus)(suite));
+        this.session.channel.send({ type: 'listed', total: this.listed.length, fatal: false, focused: (0, tests_1.hasFocus)(suite) });
+        this.session.listed = true;
+        const select = await this.session.selection;
+        if (!select) {
+            // Aborted, perhaps before Playwright listened to signals. It stops waiting for us now.
+            process.emit('SIGINT', 'SIGINT');
+            return new Promise(() => { });
+        }
+        const chosen = this.choose(select);
+        if (!chosen)
+            return new Promise(() => { }); // the process is about to end
+        const along = this.along(chosen);
+        const orphans = select.all ? [] : (0, selection_1.orphanSetup)(chosen, this.listed, project => along.has(project));
+        if (orphans.length) {
+            const alone = this.listed.filter(({ wire }) => chosen.has(wire.id)).map(({ wire }) => wire);
+            await this.session.runAlone(alone.map(wire => wire.id), [...new Set(alone.map(wire => wire.project))]);
+        }
+        if (select.all)
+            return;
+        const setup = (0, tests_1.setupProjectNames)(config);
+        for (const test of suite.allTests()) {
+            if (!chosen.has(test.id) && !setup.has((0, tests_1.projectName)(test)))
+                testRun.exclude(test);
+            else if (!chosen.has(test.id) && !along.has((0, tests_1.projectName)(test)))
+                tryTo(() => testRun.exclude(test));
+        }
+    }
+    onBegin(config, suite) {
+        this.config = config;
+        if (this.session.mode === 'list') {
+            const focused = (0, tests_1.hasFocus)(suite);
+            this.list(this.session.start.focus ? (0, tests_1.focusedTests)(suite) : suite.allTests(), focused);
+            return;
+        }
+        if (!this.session.listed && this.session.mode === 'ask') {
+            // Global set-up failed, or the files could not be collected: there is no tree.
+            this.sendLoadErrors();
+            this.session.channel.send({ type: 'listed', total: 0, fatal: true });
+            this.session.listed = true;
+        }
+        else if (!this.session.aborted && (this.chosen || this.session.mode === 'only')) {
+            const chosen = this.chosen ?? new Set(this.session.start.only.ids);
+            this.everything ||= !!this.session.start.only?.all;
+            this.refused = chosen.size > 0 && !suite.suites.length;
+            if (!this.refused && !this.compare(suite, chosen))
+                return;
+        }
+        this.session.channel.send({ type: 'begin', startedAt: new Date().toISOString() });
+        if (this.session.aborted)
+            process.emit('SIGINT', 'SIGINT');
+    }
+    onTestBegin(test, result) {
+        this.session.workers.testBegins(test, result);
+        this.session.channel.send({
+            type: 'testBegin', id: test.id, retry: result.retry, workerIndex: result.workerIndex, parallelIndex: result.parallelIndex,
+            startedAt: iso(result.startTime),
+        });
+        this.raiseLoadErrors();
+    }
+    onStepBegin(test, result, step) {
+        if (!announcedSteps.has(step.category))
+            return;
+        this.session.channel.sendLater({
+            type: 'stepBegin', id: test.id, retry: result.retry, title: (0, text_1.stripAnsi)(step.title), category: step.category,
+            startedAt: iso(step.startTime), depth: depthOf(step),
+        });
+    }
+    onStepEnd(test, result, step) {
+        this.session.channel.sendLater({
+            type: 'step', id: test.id, retry: result.retry, title: (0, text_1.stripAnsi)(step.title), category: step.category,
+            location: (0, text_1.wireLocation)(step.location), startedAt: iso(step.startTime), durationMs: whole(step.duration),
+            error: step.error && (0, text_1.wireError)(step.error), depth: depthOf(step),
+        });
+    }
+    onStdOut(chunk, test, result) {
+        this.output.add('stdout', chunk, test, result);
+    }
+    onStdErr(chunk, test, result) {
+        this.output.add('stderr', chunk, test, result);
+    }
+    onTestEnd(test, result) {
+        this.session.workers.testEnds(result);
+        for (const error of result.errors ?? []) {
+            // We are the first reporter: blob and HTML show what is written here.
+            const explained = (0, browsers_1.explainMissingBrowser)(String(error.message ?? ''), this.session.browsers);
+            if (explained) {
+                error.message = 'Error: ' + explained;
+                error.stack = undefined;
+            }
+        }
+        const failed = result.status !== 'skipped' && result.status !== 'interrupted' && result.status !== test.expectedStatus;
+        this.session.channel.send({
+            type: 'testEnd', id: test.id, retry: result.retry, status: result.status ?? 'interrupted', expectedStatus: test.expectedStatus,
+            startedAt: iso(result.startTime), durationMs: whole(result.duration), workerIndex: result.workerIndex,
+            willRetry: failed && result.retry < test.retries && !this.session.aborted,
+            errors: (result.errors ?? []).map(text_1.wireError), attachments: this.attachments.wire(result.attachments),
+            annotations: (0, tests_1.wireAnnotations)(result.annotations ?? test.annotations),
+        });
+    }
+    onError(error) {
+        if (this.loadErrorsRaised && error?.message?.includes(this.loadErrorsRaised.message))
+            return; // each of them was sent on its own
+        this.errors++;
+        this.session.channel.send({ type: 'error', ...(0, text_1.wireError)(error) });
+    }
+    async onEnd(result) {
+        if (this.session.mode === 'list') {
+            this.sendLoadErrors();
+            this.session.channel.send({ type: 'listed', total: this.listed.length, fatal: this.errors > 0 && !this.listed.length, focused: this.focused });
+            this.session.listed = true;
+            return undefined;
+        }
+        if (this.refused && !this.errors) {
+            this.session.fail('internal', 'Playwright would run nothing of what was selected, and says no reason');
+            return undefined;
+        }
+        const status = result.status === 'passed' && this.session.loadErrors.length ? 'failed' : result.status;
+        this.session.channel.send({ type: 'end', status, startedAt: iso(result.startTime), durationMs: whole(result.duration) });
+        this.raiseLoadErrors(); // where not even one test was run
+        return { status };
+    }
+    /** Playwright calls the onExit of all reporters after every one of their onEnd: blob and HTML are written. */
+    async onExit() {
+        this.session.ended = true;
+        this.session.channel.send({ type: 'bye' });
+        await this.session.channel.drain();
+    }
+    list(tests, focused) {
+        const { channel, browsers, start } = this.session;
+        this.focused = focused;
+        const { config } = this;
+        channel.send({
+            type: 'suite', rootDir: config.rootDir, configFile: config.configFile ?? null, workers: config.workers,
+            maxFailures: config.maxFailures, globalTimeoutMs: config.globalTimeout, projects: (0, tests_1.wireProjects)(config, browsers),
+        });
+        const wires = (0, tests_1.wireTests)(tests, (0, tests_1.setupProjectNames)(config));
+        this.listed = wires.map((wire, index) => ({ wire, grepTitle: (0, tests_1.grepTitle)(tests[index], wire) }));
+        if (start.focus)
+            this.listed.forEach(({ wire, grepTitle }) => wire.grepTitle = grepTitle);
+        for (let i = 0; i < wires.length; i += testsPerMessage)
+            channel.send({ type: 'tests', tests: wires.slice(i, i + testsPerMessage) });
+        if (this.session.mode !== 'list')
+            this.sendLoadErrors();
+    }
+    choose(select) {
+        try {
+            this.everything = select.all === true;
+            return this.chosen = (0, selection_1.choose)(select, this.listed, this.session.start.grepTimeoutMs ?? 10_000);
+        }
+        catch (error) {
+            this.session.fail((0, selection_1.problemCode)(error), error.message);
+            return undefined;
+        }
+    }
+    along(chosen) {
+        const own = this.listed.filter(({ wire }) => chosen.has(wire.id) && !wire.setup).map(({ wire }) => wire.project);
+        return (0, selection_1.projectsAlong)((0, tests_1.wireProjects)(this.config, this.session.browsers), new Set(own));
+    }
+    /** Selection must be exact: what Playwright is about to run is held against what was chosen. */
+    compare(suite, chosen) {
+        const setup = (0, tests_1.setupProjectNames)(this.config);
+        const ids = [];
+        const setupIds = [];
+        const surprising = [];
+        const missing = new Set(chosen);
+        for (const test of suite.allTests()) {
+            missing.delete(test.id);
+            const isSetup = setup.has((0, tests_1.projectName)(test));
+            if (chosen.has(test.id) && !(isSetup && this.everything))
+                ids.push(test.id);
+            else if (isSetup)
+                setupIds.push(test.id);
+            else
+                surprising.push(test.titlePath().slice(1).join(' › '));
+        }
+        if (this.everything)
+            missing.clear();
+        if (surprising.length || missing.size) {
+            const listed = this.session.mode === 'only' ? this.session.listedBefore : this.listed;
+            const titles = new Map(listed.map(({ wire }) => [wire.id, [wire.project, wire.file, ...wire.titlePath].join(' › ')]));
+            const parts = [];
+            if (missing.size)
+                parts.push(`Playwright would not run these selected tests: ${(0, selection_1.someOf)([...missing].map(id => titles.get(id) ?? id))}`);
+            if (surprising.length)
+                parts.push(`Playwright would run these tests that were not selected: ${(0, selection_1.someOf)(surprising)}`);
+            this.session.fail('internal', parts.join('. '));
+            return false;
+        }
+        this.session.channel.send({ type: 'selected', ids, setupIds });
+        return true;
+    }
+    sendLoadErrors() {
+        if (!this.sendErrorsOfFiles)
+            return;
+        this.sendErrorsOfFiles = false;
+        for (const { file, error } of this.session.loadErrors) {
+            const location = error.location ?? { file, line: 1, column: 1 };
+            this.session.channel.send({ type: 'error', ...(0, text_1.wireError)({ snippet: (0, text_1.snippetAt)(location), ...error, location }) });
+        }
+    }
+    // The files that do load are run; the run has failed nonetheless. An error thrown by a reporter on purpose is what
+    // brings that into the blob and the HTML report, which we do not write. Not thrown in onBegin: Playwright would
+    // then wait for ever with handing us output and errors.
+    raiseLoadErrors() {
+        const { loadErrors } = this.session;
+        if (!loadErrors.length || this.loadErrorsRaised || !this.session.reportersSeeEachOthersErrors)
+            return;
+        const text = loadErrors.map(({ file, error }) => (0, text_1.stripAnsi)(error.message ?? String(error.value)) + '\n\n' + (0, text_1.snippetAt)(error.location ?? { file, line: 1, column: 1 })).join('\n\n');
+        const error = new Error(`${loadErrors.length === 1 ? 'a test file does' : `${loadErrors.length} test files do`} not load; the other files were run\n\n${text}`);
+        error.stack = '';
+        this.loadErrorsRaised = error;
+        throw error;
+    }
+    guard(method) {
+        const call = this[method];
+        const tell = (error) => {
+            if (error === this.loadErrorsRaised)
+                throw error;
+            this.session.channel.send({ type: 'error', message: `tas-runner, in ${method}: ${error?.message ?? error}`, stack: error?.stack });
+        };
+        this[method] = (...args) => {
+            try {
+                const result = call.apply(this, args);
+                return result instanceof Promise ? result.catch(tell) : result;
+            }
+            catch (error) {
+                return tell(error);
+            }
+        };
+    }
+}
+function depthOf(step) {
+    let depth = 0;
+    for (let parent = step.parent; parent; parent = parent.parent)
+        depth++;
+    return depth;
+}
+function iso(time) {
+    return (time instanceof Date && !isNaN(+time) ? time : new Date()).toISOString();
+}
+function whole(duration) {
+    return Math.max(0, Math.round(duration ?? 0));
+}
+function tryTo(act) {
+    try {
+        act();
+    }
+    catch {
+        // a project that Playwright runs in full or not at all
+    }
+}
+exports.default = Reporter;

@@ -1,0 +1,49 @@
+"use strict";
+Object.defineProperty(exports, "__esModule", { value: true });
+exports.runPlaywright = runPlaywright;
+// Starts Playwright's own command line in this process, with our reporter in place of the repository's.
+const fs = require("fs");
+const path = require("path");
+const loading_1 = require("./loading");
+/** Returns at once; the run goes on until Playwright ends the process. */
+function runPlaywright(session, playwright) {
+    const { start, mode } = session;
+    const results = path.join(start.outDir, 'results');
+    fs.mkdirSync(results, { recursive: true });
+    Object.assign(process.env, session.browsers.environment(), {
+        PLAYWRIGHT_BLOB_OUTPUT_FILE: path.join(start.outDir, 'blob', 'report.zip'),
+        PLAYWRIGHT_HTML_OUTPUT_DIR: path.join(start.outDir, 'html'),
+        PLAYWRIGHT_HTML_OPEN: 'never',
+        PLAYWRIGHT_HTML_DO_NOT_INLINE_ASSETS: '1',
+    });
+    for (const name of ['PW_TEST_REPORTER', 'PWTEST_WATCH', 'PWDEBUG', 'PLAYWRIGHT_HTML_REPORT', 'PLAYWRIGHT_BLOB_OUTPUT_DIR', 'PLAYWRIGHT_BLOB_OUTPUT_NAME'])
+        delete process.env[name];
+    session.browsers.link(playwright);
+    (0, loading_1.keepLoadErrorsAside)(playwright, loadError => session.loadErrors.push(loadError));
+    if (mode !== 'list')
+        session.workers.watchForks();
+    // Loaded here, so that Playwright finds it loaded and does not put it through its own compiler.
+    const reporter = require.resolve('./reporter.js');
+    require(reporter);
+    const args = ['test', `--reporter=${mode === 'list' ? reporter : `${reporter},blob,html`}`, `--output=${results}`, '--pass-with-no-tests'];
+    if (start.config)
+        args.push(`--config=${start.config}`);
+    if (start.workers)
+        args.push(`--workers=${start.workers}`);
+    if (mode === 'list')
+        args.push('--list');
+    if (mode === 'only')
+        args.push(...selectByIds(start.only, results));
+    process.argv = [process.argv[0], playwright.cli, ...args];
+    require(playwright.cli);
+}
+// The one way of every Playwright since 1.50 to run exactly the tests with given IDs: the file that a failed run
+// leaves for --last-failed. Repeated and parametrised tests have IDs of their own, so it is exact for them too.
+function selectByIds(only, results) {
+    const file = path.join(results, '.last-run.json');
+    // An empty list would mean "no filter" to some versions.
+    const failedTests = only.ids.length ? only.ids : ['nothing is selected'];
+    fs.writeFileSync(file, JSON.stringify({ status: 'failed', failedTests }));
+    process.env.PLAYWRIGHT_LAST_RUN_OUTPUT_FILE = file;
+    return ['--last-failed', ...(only.projects ?? []).map(name => `--project=${name}`)];
+}

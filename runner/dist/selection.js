@@ -1,0 +1,63 @@
+"use strict";
+Object.defineProperty(exports, "__esModule", { value: true });
+exports.choose = choose;
+exports.orphanSetup = orphanSetup;
+exports.projectsAlong = projectsAlong;
+exports.problemCode = problemCode;
+exports.someOf = someOf;
+// Decides which of the listed tests a `select` message means.
+const grep_1 = require("./grep");
+/** The Playwright IDs that were chosen. Throws GrepProblem for a pattern, Error for IDs that are not listed. */
+function choose(select, listed, grepTimeoutMs) {
+    const ways = [select.all === true, Array.isArray(select.include), typeof select.grep === 'string'].filter(Boolean).length;
+    if (ways !== 1)
+        throw new Error('select needs exactly one of all, include and grep');
+    if (select.all)
+        return new Set(listed.map(({ wire }) => wire.id));
+    if (select.include) {
+        const known = new Set(listed.map(({ wire }) => wire.id));
+        const unknown = select.include.filter(id => !known.has(id));
+        if (unknown.length)
+            throw new Error(`${unknown.length} selected tests are not in this checkout: ${someOf(unknown)}`);
+        return new Set(select.include);
+    }
+    const texts = listed.map(({ wire, grepTitle }) => grepTexts(wire, grepTitle, select.ids?.[wire.id]));
+    const matches = (0, grep_1.matchAll)(select.grep, texts, grepTimeoutMs);
+    return new Set(listed.filter((_, index) => matches[index]).map(({ wire }) => wire.id));
+}
+function grepTexts(wire, grepTitle, serviceTestId) {
+    const tags = wire.tags.length ? ' ' + wire.tags.join(' ') : '';
+    const texts = [[wire.file, ...wire.titlePath].join(' › ') + tags, grepTitle];
+    if (serviceTestId)
+        texts.push(serviceTestId);
+    return texts;
+}
+/**
+ * Set-up tests that were chosen though nothing else was chosen that depends on their project: Playwright lets a
+ * reporter take nothing out of a set-up project, nor keep one without its dependents.
+ */
+function orphanSetup(chosen, listed, comesAlong) {
+    return listed.filter(({ wire }) => wire.setup && chosen.has(wire.id) && !comesAlong(wire.project));
+}
+/** Which set-up and tear-down projects run because of these projects. */
+function projectsAlong(projects, chosen) {
+    const byName = new Map(projects.map(project => [project.name, project]));
+    const along = new Set();
+    const visit = (name) => {
+        const project = byName.get(name);
+        for (const next of [...project?.dependencies ?? [], ...(project?.teardown ? [project.teardown] : [])]) {
+            if (!along.has(next)) {
+                along.add(next);
+                visit(next);
+            }
+        }
+    };
+    chosen.forEach(visit);
+    return along;
+}
+function problemCode(error) {
+    return error instanceof grep_1.GrepProblem ? error.code : 'internal';
+}
+function someOf(names) {
+    return names.slice(0, 20).join(', ') + (names.length > 20 ? ` and ${names.length - 20} more` : '');
+}

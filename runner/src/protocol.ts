@@ -1,0 +1,93 @@
+// The messages between an attempt and the runner, as PROTOCOL.md tells them. Types only: nothing here runs.
+
+export const PROTOCOL = 1;
+
+export interface Start {
+  type: 'start';
+  protocol: number;
+  config?: string;
+  outDir: string;
+  workers?: number;
+  browsersDir: string;
+  managedBrowsers?: string;
+  systemBrowsers?: { chromium?: string; headlessShell?: string; ffmpeg?: string };
+  grepTimeoutMs?: number;
+  hangFactor?: number;
+  hangGraceMs?: number;
+  listOnly?: boolean;
+  /** From one runner to another that it started: list what a run would see, so without what `test.only` hides. */
+  focus?: boolean;
+  /** From one runner to another that it started: no listing, run exactly these. */
+  only?: { ids: string[]; all?: boolean; projects?: string[]; loadErrors?: number };
+}
+
+export interface Select {
+  type: 'select';
+  ids: Record<string, string>;
+  all?: boolean;
+  include?: string[];
+  grep?: string;
+}
+
+export interface Abort {
+  type: 'abort';
+  reason?: string;
+}
+
+export type FromAttempt = Start | Select | Abort;
+
+export type FailCode = 'no-playwright' | 'playwright-too-old' | 'bad-config' | 'grep-invalid' | 'grep-timeout' | 'internal';
+
+export interface Location {
+  file: string;
+  line: number;
+  column: number;
+}
+
+export interface WireError {
+  message?: string;
+  stack?: string;
+  snippet?: string;
+  location?: Location;
+  value?: string;
+}
+
+export interface WireTest {
+  id: string;
+  title: string;
+  titlePath: string[];
+  file: string;
+  line: number;
+  column: number;
+  location?: Location;
+  project: string;
+  tags: string[];
+  annotations: { type: string; description?: string }[];
+  expectedStatus: string;
+  timeoutMs: number;
+  retries: number;
+  repeatEachIndex: number;
+  mode: string;
+  serialGroup?: string;
+  setup: boolean;
+  bodyHash: string;
+  /** From one runner to another that it started: what Playwright's own --grep matches. */
+  grepTitle?: string;
+}
+
+export interface WireProject {
+  name: string;
+  dependencies: string[];
+  teardown: string | null;
+  browserName: string;
+  channel?: string;
+  browserAvailable: boolean;
+  testDir: string;
+  setup: boolean;
+}
+
+/** Any message: `type` and whatever PROTOCOL.md lists for it. */
+export interface Message {
+  type: string;
+  [field: string]: unknown;
+}

@@ -1,0 +1,320 @@
+// The reporter that Playwright constructs in the process of the runner: it lists, lets the attempt select, and tells
+// everything that happens. It must never throw by accident, because that would make the run fail.
+import type { Location, Select } from './protocol';
+import { Attachments } from './attachments';
+import { explainMissingBrowser } from './browsers';
+import { Output } from './output';
+import { choose, orphanSetup, problemCode, projectsAlong, someOf, type Listed } from './selection';
+import { getSession, type Session } from './session';
+import { focusedTests, grepTitle, hasFocus, projectName, setupProjectNames, wireAnnotations, wireProjects, wireTests, type Suite, type TestCase } from './tests';
+import { snippetAt, stripAnsi, wireError, wireLocation } from './text';
+
+const testsPerMessage = 500;
+const announcedSteps = new Set(['test.step', 'pw:api', 'expect', 'hook']);
+
+class Reporter {
+  private session: Session = getSession();
+  private config: any;
+  private listed: Listed[] = [];
+  private chosen: Set<string> | undefined;
+  private everything = false;
+  private attachments = new Attachments(this.session.start.outDir);
+  private output = new Output(message => this.session.channel.sendLater(message));
+  private errors = 0;
+  private focused = false;
+  /** Playwright has a selection and begins with an empty tree: its reasons follow as errors. */
+  private refused = false;
+  private loadErrorsRaised: Error | undefined;
+  private sendErrorsOfFiles = true;
+
+  constructor() {
+    this.session.reporting = true;
+    this.session.workers.onHung = (test, retry, limitMs) => this.session.channel.send({ type: 'hung', id: test.id, retry, limitMs });
+    // The process that listed has told them already.
+    this.sendErrorsOfFiles = !this.session.start.only?.loadErrors;
+    for (const method of ['onBegin', 'onTestBegin', 'onTestEnd', 'onStepBegin', 'onStepEnd', 'onStdOut', 'onStdErr', 'onError', 'onEnd', 'onExit'] as const)
+      this.guard(method);
+  }
+
+  printsToStdio(): boolean {
+    return true;
+  }
+
+  /** Playwright 1.62 and later, before the run: the tree can still be changed. */
+  async preprocess({ config, suite, testRun }: any): Promise<void> {
+    if (this.session.mode !== 'ask')
+      return;
+    this.config = config;
+    if (config.shard)
+      testRun.skipSharding();
+    this.list(suite.allTests(), hasFocus(suite));
+    this.session.channel.send({ type: 'listed', total: this.listed.length, fatal: false, focused: hasFocus(suite) });
+    this.session.listed = true;
+    const select = await this.session.selection;
+    if (!select) {
+      // Aborted, perhaps before Playwright listened to signals. It stops waiting for us now.
+      process.emit('SIGINT', 'SIGINT');
+      return new Promise(() => {});
+    }
+    const chosen = this.choose(select);
+    if (!chosen)
+      return new Promise(() => {}); // the process is about to end
+    const along = this.along(chosen);
+    const orphans = select.all ? [] : orphanSetup(chosen, this.listed, project => along.has(project));
+    if (orphans.length) {
+      const alone = this.listed.filter(({ wire }) => chosen.has(wire.id)).map(({ wire }) => wire);
+      await this.session.runAlone(alone.map(wire => wire.id), [...new Set(alone.map(wire => wire.project))]);
+    }
+    if (select.all)
+      return;
+    const setup = setupProjectNames(config);
+    for (const test of suite.allTests() as TestCase[]) {
+      if (!chosen.has(test.id) && !setup.has(projectName(test)))
+        testRun.exclude(test);
+      else if (!chosen.has(test.id) && !along.has(projectName(test)))
+        tryTo(() => testRun.exclude(test));
+    }
+  }
+
+  onBegin(config: any, suite: Suite): void {
+    this.config = config;
+    if (this.session.mode === 'list') {
+      const focused = hasFocus(suite);
+      this.list(this.session.start.focus ? focusedTests(suite) : suite.allTests(), focused);
+      return;
+    }
+    if (!this.session.listed && this.session.mode === 'ask') {
+      // Global set-up failed, or the files could not be collected: there is no tree.
+      this.sendLoadErrors();
+      this.session.channel.send({ type: 'listed', total: 0, fatal: true });
+      this.session.listed = true;
+    } else if (!this.session.aborted && (this.chosen || this.session.mode === 'only')) {
+      const chosen = this.chosen ?? new Set(this.session.start.only!.ids);
+      this.everything ||= !!this.session.start.only?.all;
+      this.refused = chosen.size > 0 && !suite.suites.length;
+      if (!this.refused && !this.compare(suite, chosen))
+        return;
+    }
+    this.session.channel.send({ type: 'begin', startedAt: new Date().toISOString() });
+    if (this.session.aborted)
+      process.emit('SIGINT', 'SIGINT');
+  }
+
+  onTestBegin(test: TestCase, result: any): void {
+    this.session.workers.testBegins(test, result);
+    this.session.channel.send({
+      type: 'testBegin', id: test.id, retry: result.retry, workerIndex: result.workerIndex, parallelIndex: result.parallelIndex,
+      startedAt: iso(result.startTime),
+    });
+    this.raiseLoadErrors();
+  }
+
+  onStepBegin(test: TestCase, result: any, step: any): void {
+    if (!announcedSteps.has(step.category))
+      return;
+    this.session.channel.sendLater({
+      type: 'stepBegin', id: test.id, retry: result.retry, title: stripAnsi(step.title), category: step.category,
+      startedAt: iso(step.startTime), depth: depthOf(step),
+    });
+  }
+
+  onStepEnd(test: TestCase, result: any, step: any): void {
+    this.session.channel.sendLater({
+      type: 'step', id: test.id, retry: result.retry, title: stripAnsi(step.title), category: step.category,
+      location: wireLocation(step.location), startedAt: iso(step.startTime), durationMs: whole(step.duration),
+      error: step.error && wireError(step.error), depth: depthOf(step),
+    });
+  }
+
+  onStdOut(chunk: string | Buffer, test?: TestCase, result?: any): void {
+    this.output.add('stdout', chunk, test, result);
+  }
+
+  onStdErr(chunk: string | Buffer, test?: TestCase, result?: any): void {
+    this.output.add('stderr', chunk, test, result);
+  }
+
+  onTestEnd(test: TestCase, result: any): void {
+    this.session.workers.testEnds(result);
+    for (const error of result.errors ?? []) {
+      // We are the first reporter: blob and HTML show what is written here.
+      const explained = explainMissingBrowser(String(error.message ?? ''), this.session.browsers);
+      if (explained) {
+        error.message = 'Error: ' + explained;
+        error.stack = undefined;
+      }
+    }
+    const failed = result.status !== 'skipped' && result.status !== 'interrupted' && result.status !== test.expectedStatus;
+    this.session.channel.send({
+      type: 'testEnd', id: test.id, retry: result.retry, status: result.status ?? 'interrupted', expectedStatus: test.expectedStatus,
+      startedAt: iso(result.startTime), durationMs: whole(result.duration), workerIndex: result.workerIndex,
+      willRetry: failed && result.retry < test.retries && !this.session.aborted,
+      errors: (result.errors ?? []).map(wireError), attachments: this.attachments.wire(result.attachments),
+      annotations: wireAnnotations(result.annotations ?? test.annotations),
+    });
+  }
+
+  onError(error: any): void {
+    if (this.loadErrorsRaised && error?.message?.includes(this.loadErrorsRaised.message))
+      return; // each of them was sent on its own
+    this.errors++;
+    this.session.channel.send({ type: 'error', ...wireError(error) });
+  }
+
+  async onEnd(result: any): Promise<{ status: string } | undefined> {
+    if (this.session.mode === 'list') {
+      this.sendLoadErrors();
+      this.session.channel.send({ type: 'listed', total: this.listed.length, fatal: this.errors > 0 && !this.listed.length, focused: this.focused });
+      this.session.listed = true;
+      return undefined;
+    }
+    if (this.refused && !this.errors) {
+      this.session.fail('internal', 'Playwright would run nothing of what was selected, and says no reason');
+      return undefined;
+    }
+    const status = result.status === 'passed' && this.session.loadErrors.length ? 'failed' : result.status;
+    this.session.channel.send({ type: 'end', status, startedAt: iso(result.startTime), durationMs: whole(result.duration) });
+    this.raiseLoadErrors(); // where not even one test was run
+    return { status };
+  }
+
+  /** Playwright calls the onExit of all reporters after every one of their onEnd: blob and HTML are written. */
+  async onExit(): Promise<void> {
+    this.session.ended = true;
+    this.session.channel.send({ type: 'bye' });
+    await this.session.channel.drain();
+  }
+
+  private list(tests: TestCase[], focused: boolean): void {
+    const { channel, browsers, start } = this.session;
+    this.focused = focused;
+    const { config } = this;
+    channel.send({
+      type: 'suite', rootDir: config.rootDir, configFile: config.configFile ?? null, workers: config.workers,
+      maxFailures: config.maxFailures, globalTimeoutMs: config.globalTimeout, projects: wireProjects(config, browsers),
+    });
+    const wires = wireTests(tests, setupProjectNames(config));
+    this.listed = wires.map((wire, index) => ({ wire, grepTitle: grepTitle(tests[index], wire) }));
+    if (start.focus)
+      this.listed.forEach(({ wire, grepTitle }) => wire.grepTitle = grepTitle);
+    for (let i = 0; i < wires.length; i += testsPerMessage)
+      channel.send({ type: 'tests', tests: wires.slice(i, i + testsPerMessage) });
+    if (this.session.mode !== 'list')
+      this.sendLoadErrors();
+  }
+
+  private choose(select: Select): Set<string> | undefined {
+    try {
+      this.everything = select.all === true;
+      return this.chosen = choose(select, this.listed, this.session.start.grepTimeoutMs ?? 10_000);
+    } catch (error) {
+      this.session.fail(problemCode(error), (error as Error).message);
+      return undefined;
+    }
+  }
+
+  private along(chosen: Set<string>): Set<string> {
+    const own = this.listed.filter(({ wire }) => chosen.has(wire.id) && !wire.setup).map(({ wire }) => wire.project);
+    return projectsAlong(wireProjects(this.config, this.session.browsers), new Set(own));
+  }
+
+  /** Selection must be exact: what Playwright is about to run is held against what was chosen. */
+  private compare(suite: Suite, chosen: Set<string>): boolean {
+    const setup = setupProjectNames(this.config);
+    const ids: string[] = [];
+    const setupIds: string[] = [];
+    const surprising: string[] = [];
+    const missing = new Set(chosen);
+    for (const test of suite.allTests()) {
+      missing.delete(test.id);
+      const isSetup = setup.has(projectName(test));
+      if (chosen.has(test.id) && !(isSetup && this.everything))
+        ids.push(test.id);
+      else if (isSetup)
+        setupIds.push(test.id);
+      else
+        surprising.push(test.titlePath().slice(1).join(' › '));
+    }
+    if (this.everything)
+      missing.clear();
+    if (surprising.length || missing.size) {
+      const listed = this.session.mode === 'only' ? this.session.listedBefore : this.listed;
+      const titles = new Map(listed.map(({ wire }) => [wire.id, [wire.project, wire.file, ...wire.titlePath].join(' › ')]));
+      const parts = [];
+      if (missing.size)
+        parts.push(`Playwright would not run these selected tests: ${someOf([...missing].map(id => titles.get(id) ?? id))}`);
+      if (surprising.length)
+        parts.push(`Playwright would run these tests that were not selected: ${someOf(surprising)}`);
+      this.session.fail('internal', parts.join('. '));
+      return false;
+    }
+    this.session.channel.send({ type: 'selected', ids, setupIds });
+    return true;
+  }
+
+  private sendLoadErrors(): void {
+    if (!this.sendErrorsOfFiles)
+      return;
+    this.sendErrorsOfFiles = false;
+    for (const { file, error } of this.session.loadErrors) {
+      const location: Location = error.location ?? { file, line: 1, column: 1 };
+      this.session.channel.send({ type: 'error', ...wireError({ snippet: snippetAt(location), ...error, location }) });
+    }
+  }
+
+  // The files that do load are run; the run has failed nonetheless. An error thrown by a reporter on purpose is what
+  // brings that into the blob and the HTML report, which we do not write. Not thrown in onBegin: Playwright would
+  // then wait for ever with handing us output and errors.
+  private raiseLoadErrors(): void {
+    const { loadErrors } = this.session;
+    if (!loadErrors.length || this.loadErrorsRaised || !this.session.reportersSeeEachOthersErrors)
+      return;
+    const text = loadErrors.map(({ file, error }) => stripAnsi(error.message ?? String(error.value)) + '\n\n' + snippetAt(error.location ?? { file, line: 1, column: 1 })).join('\n\n');
+    const error = new Error(`${loadErrors.length === 1 ? 'a test file does' : `${loadErrors.length} test files do`} not load; the other files were run\n\n${text}`);
+    error.stack = '';
+    this.loadErrorsRaised = error;
+    throw error;
+  }
+
+  private guard(method: 'onBegin' | 'onTestBegin' | 'onTestEnd' | 'onStepBegin' | 'onStepEnd' | 'onStdOut' | 'onStdErr' | 'onError' | 'onEnd' | 'onExit'): void {
+    const call: (...args: any[]) => any = (this as any)[method];
+    const tell = (error: any) => {
+      if (error === this.loadErrorsRaised)
+        throw error;
+      this.session.channel.send({ type: 'error', message: `tas-runner, in ${method}: ${error?.message ?? error}`, stack: error?.stack });
+    };
+    (this as any)[method] = (...args: any[]) => {
+      try {
+        const result = call.apply(this, args);
+        return result instanceof Promise ? result.catch(tell) : result;
+      } catch (error) {
+        return tell(error);
+      }
+    };
+  }
+}
+
+function depthOf(step: any): number {
+  let depth = 0;
+  for (let parent = step.parent; parent; parent = parent.parent)
+    depth++;
+  return depth;
+}
+
+function iso(time: Date | undefined): string {
+  return (time instanceof Date && !isNaN(+time) ? time : new Date()).toISOString();
+}
+
+function whole(duration: number | undefined): number {
+  return Math.max(0, Math.round(duration ?? 0));
+}
+
+function tryTo(act: () => void): void {
+  try {
+    act();
+  } catch {
+    // a project that Playwright runs in full or not at all
+  }
+}
+
+export default Reporter;
