@@ -38,3 +38,16 @@ func Lock(ctx context.Context, path string) (unlock func(), err error) {
 		}
 	}
 }
+
+// TryLock takes the lock of a file if nobody holds it.
+func TryLock(path string) (unlock func(), ok bool) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, false
+	}
+	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
+		f.Close() //nolint:errcheck // not ours
+		return nil, false
+	}
+	return func() { f.Close() }, true //nolint:errcheck // closing is what unlocks
+}

@@ -1,0 +1,107 @@
+// Package sandbox is where a stranger's program runs: what it may see, what it may
+// write, and how strongly that holds on this machine.
+package sandbox
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Level says how strongly a program is kept apart, strongest first in Levels.
+type Level string
+
+// The levels.
+const (
+	Bubblewrap Level = "bubblewrap" // own namespaces: sees only what it is given
+	Landlock   Level = "landlock"   // the kernel refuses paths it was not given
+	OtherUser  Level = "other-user" // a user without rights; sees what everybody may read
+	None       Level = "none"       // a clean environment and its own process group, nothing more
+)
+
+// Levels lists all levels, strongest first.
+func Levels() []Level { return []Level{Bubblewrap, Landlock, OtherUser, None} }
+
+// AtLeast reports whether l is as strong as least. An empty least is always reached.
+func (l Level) AtLeast(least Level) bool {
+	if least == "" {
+		return true
+	}
+	for _, at := range Levels() {
+		if at == l {
+			return true
+		}
+		if at == least {
+			return false
+		}
+	}
+	return false
+}
+
+// Bind gives the program a folder or file of the machine under a path.
+type Bind struct {
+	Host   string
+	Inside string
+}
+
+// Spec is one program to run.
+type Spec struct {
+	Args     []string // program and arguments, with paths as seen inside
+	Env      []string // the whole environment
+	Dir      string   // working directory, as seen inside
+	ReadOnly []Bind
+	Writable []Bind
+	Files    []*os.File // open from descriptor 3 on
+	Stdout   io.Writer
+	Stderr   io.Writer
+	Limits   Limits
+}
+
+// Limits of a program and what it starts.
+type Limits struct {
+	FileSize  int64 // bytes of one file
+	OpenFiles int
+}
+
+// Box starts programs at one level. Implementations are safe for concurrent use.
+type Box interface {
+	Level() Level
+	// Inside answers the path under which a program is to be given a host path; preferred is
+	// what a box with its own view of the disk uses.
+	Inside(host, preferred string) string
+	// Command prepares a program. It is started by the caller, whose context ends the
+	// program and everything that it started.
+	Command(ctx context.Context, s Spec) (*exec.Cmd, error)
+}
+
+// HostPath answers where a path seen inside lies on the machine, by the binds; ok is
+// false for a path that no writable bind covers.
+func HostPath(binds []Bind, inside string) (bind Bind, rel string, ok bool) {
+	inside = filepath.Clean(inside)
+	for _, b := range binds {
+		if inside == b.Inside {
+			return b, ".", true
+		}
+		if rest, found := strings.CutPrefix(inside, b.Inside+"/"); found && len(b.Inside) > len(bind.Inside) {
+			bind, rel, ok = b, rest, true
+		}
+	}
+	return bind, rel, ok
+}
+
+// WithLimits answers args behind a shell that sets the limits first: the portable way to
+// have them in force before the first instruction of the program.
+func WithLimits(l Limits, args []string) []string {
+	script := "ulimit -c 0"
+	if l.FileSize > 0 {
+		script += "; ulimit -f " + strconv.FormatInt(l.FileSize/512, 10)
+	}
+	if l.OpenFiles > 0 {
+		script += "; ulimit -n " + strconv.Itoa(l.OpenFiles) + " 2>/dev/null || true"
+	}
+	return append([]string{"/bin/sh", "-c", script + `; exec "$@"`, "sh"}, args...)
+}

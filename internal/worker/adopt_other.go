@@ -1,0 +1,6 @@
+//go:build !linux
+
+package worker
+
+// Adopt does nothing: only Linux knows subreapers.
+func Adopt() error { return nil }

@@ -1,0 +1,357 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"tas-service/internal/attempt"
+	"tas-service/internal/checkout"
+	"tas-service/internal/fault"
+	"tas-service/internal/report"
+	"tas-service/internal/sandbox"
+	"tas-service/runner"
+)
+
+// flushEvery is how long events are gathered into one batch.
+const flushEvery = 100 * time.Millisecond
+
+// lastWord is how long an aborted runner has to write its reports.
+const lastWord = 20 * time.Second
+
+// session is one conversation with the runner.
+type session struct {
+	w        *worker
+	conn     net.Conn
+	messages *report.Reader
+	listing  attempt.Listing
+	tests    map[string]attempt.Test
+	ids      map[string]string // Playwright's → serviceTestId
+	stream   *stream
+	uploads  *uploads
+	started  bool // events may be sent: the plan is with the service
+	ended    bool // the runner said end
+	bye      bool
+	status   string
+	output   lastOutput
+}
+
+// drive runs the tests in the sandbox and answers how that ended.
+func (w *worker) drive(ctx context.Context, copied checkout.Copy, renames map[string]string, modules string) (attempt.Outcome, error) {
+	workers := w.job.Workers
+	if workers == 0 {
+		workers = DefaultWorkers()
+	}
+	s := &session{w: w, tests: map[string]attempt.Test{}, stream: newStream(w.service, flushEvery),
+		listing: attempt.Listing{Commit: copied.Commit, Branch: copied.Branch, Isolation: string(w.box.Level()), Workers: workers, Renames: renames}}
+	running, kill := context.WithCancel(context.WithoutCancel(ctx))
+	defer kill()
+	binds := w.binds()
+	s.uploads = w.newUploads(running, binds)
+	cmd, conn, err := w.startRunner(running, binds, modules, &s.output)
+	if err != nil {
+		return attempt.Outcome{}, err
+	}
+	s.conn, s.messages = conn, report.NewReader(conn)
+	exited := make(chan error, 1)
+	go func() { exited <- cmd.Wait() }()
+	guard := w.startGuard(running, kill, w.processBound(workers))
+	defer guard.stop()
+	go s.stream.run(running)
+	stopped := context.AfterFunc(ctx, func() { s.abort(ctx, kill) })
+	defer stopped()
+
+	talkErr := s.talk(ctx, w.startMessage(workers, w.inside))
+	conn.Close() //nolint:errcheck // the runner has said its last word
+	exitErr := s.reapRunner(exited, kill)
+	batches, streamErr := s.stream.close()
+	outcome := attempt.Outcome{Complete: s.ended && s.bye, Status: s.status, Batches: batches}
+	if err := guard.tripped(); err != nil {
+		talkErr = err
+	}
+	if talkErr == nil {
+		talkErr = streamErr
+	}
+	if errors.Is(talkErr, errSuperseded) {
+		return outcome, talkErr
+	}
+	// What there is of a report is sent even when the run broke down: it helps to see why.
+	w.beat.doing("uploading")
+	if err := s.uploads.folder("html", "report"); err != nil && talkErr == nil {
+		talkErr = err
+	}
+	if s.uploads.missed > 0 {
+		outcome.Warnings = append(outcome.Warnings, attempt.Warning{Code: "attachments-missing",
+			Message: fmt.Sprintf("%d attachments could not be kept: they are no readable files that the run itself wrote.", s.uploads.missed)})
+	}
+	if talkErr == nil && !outcome.Complete {
+		talkErr = s.died(exitErr)
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		talkErr = cause
+	}
+	return outcome, talkErr
+}
+
+// died explains a runner that ended without its last word.
+func (s *session) died(exit error) error {
+	said := s.output.String()
+	if said != "" {
+		said = "\nIts last output:\n" + said
+	}
+	return failure("runner-died", "The test runner ended before it was done (%s).%s", exitText(exit), said)
+}
+
+func exitText(err error) string {
+	if err == nil {
+		return "exit status 0"
+	}
+	return err.Error()
+}
+
+// reapRunner waits for the runner to exit, and ends it when it does not.
+func (s *session) reapRunner(exited <-chan error, kill func()) error {
+	if s.bye {
+		// Everything is written; what test code left running is of no interest.
+		select {
+		case err := <-exited:
+			return err
+		case <-time.After(2 * time.Second):
+		}
+		kill()
+		return <-exited
+	}
+	select {
+	case err := <-exited:
+		return err
+	case <-time.After(5 * time.Second):
+		kill()
+		return <-exited
+	}
+}
+
+// abort asks the runner to stop and write its reports, and ends it when it does not.
+func (s *session) abort(ctx context.Context, kill func()) {
+	if !errors.Is(context.Cause(ctx), errTimeLimit) {
+		kill()
+		return
+	}
+	s.send(report.Abort{Type: "abort", Reason: "the run's time limit is over"}) //nolint:errcheck // it is killed below
+	time.AfterFunc(lastWord, kill)
+}
+
+// startRunner starts the bundled runner in the sandbox, talking over descriptor 3.
+func (w *worker) startRunner(ctx context.Context, binds []sandbox.Bind, modules string, output *lastOutput) (*exec.Cmd, net.Conn, error) {
+	bundle, err := runner.Extract(filepath.Join(w.Work, "runner"))
+	if err != nil {
+		return nil, nil, diskTrouble(err)
+	}
+	cache := filepath.Join(w.Work, "cache", w.job.ProjectID)
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		return nil, nil, diskTrouble(err)
+	}
+	insideCache := w.box.Inside(cache, "/tas/cache")
+	insideBundle := w.box.Inside(bundle, "/tas/runner")
+	writable := append(binds, sandbox.Bind{Host: cache, Inside: insideCache})
+	readOnly := append(w.tools(), sandbox.Bind{Host: bundle, Inside: insideBundle})
+	insideModules := filepath.Join(w.insidePackage(), "node_modules")
+	if w.box.Level() == sandbox.Bubblewrap {
+		// A mount point for the shared dependencies, and a cache of this run's own in them.
+		if err := errors.Join(os.MkdirAll(filepath.Join(w.packageDir(), "node_modules"), 0o755), os.MkdirAll(w.path("tmp", ".node-cache"), 0o755)); err != nil {
+			return nil, nil, diskTrouble(err)
+		}
+		readOnly = append(readOnly, sandbox.Bind{Host: modules, Inside: insideModules})
+		writable = append(writable, sandbox.Bind{Host: w.path("tmp", ".node-cache"), Inside: filepath.Join(insideModules, ".cache")})
+	} else {
+		if err := os.Symlink(modules, filepath.Join(w.packageDir(), "node_modules")); err != nil {
+			return nil, nil, diskTrouble(err)
+		}
+		readOnly = append(readOnly, sandbox.Bind{Host: modules, Inside: modules})
+	}
+	ours, theirs, err := socketPair()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer theirs.Close() //nolint:errcheck // the child has its own
+	cmd, err := w.box.Command(ctx, sandbox.Spec{
+		Args: []string{w.node, filepath.Join(insideBundle, "dist", "main.js")},
+		Env:  w.environment(w.job.Env, "PWTEST_CACHE_DIR="+insideCache), Dir: w.insidePackage(),
+		ReadOnly: readOnly, Writable: writable, Files: []*os.File{theirs}, Stdout: output, Stderr: output,
+		Limits: sandbox.Limits{FileSize: w.job.DiskQuota, OpenFiles: openFiles},
+	})
+	if err != nil {
+		ours.Close() //nolint:errcheck // unused
+		return nil, nil, err
+	}
+	started := make(chan error)
+	go func() {
+		// bwrap dies with the thread that started it; this one stays for as long as the program.
+		runtime.LockOSThread()
+		started <- cmd.Start()
+		<-ctx.Done()
+	}()
+	if err := <-started; err != nil {
+		ours.Close() //nolint:errcheck // unused
+		return nil, nil, failure("sandbox", "The sandbox could not be started: %v.", err)
+	}
+	return cmd, ours, nil
+}
+
+// socketPair answers two ends of a connection, one for us and one to hand on.
+func socketPair() (net.Conn, *os.File, error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	unix.CloseOnExec(fds[0])
+	unix.CloseOnExec(fds[1])
+	mine := os.NewFile(uintptr(fds[0]), "runner")
+	defer mine.Close() //nolint:errcheck // FileConn made a copy
+	conn, err := net.FileConn(mine)
+	return conn, os.NewFile(uintptr(fds[1]), "runner-end"), err
+}
+
+func (s *session) send(v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = s.conn.Write(append(text, '\n'))
+	return err
+}
+
+// talk leads the conversation until the runner's last word or the end of the stream.
+func (s *session) talk(ctx context.Context, start report.Start) error {
+	if err := s.send(start); err != nil {
+		return nil //nolint:nilerr // the runner is gone: how it ended tells why
+	}
+	for {
+		m, err := s.messages.Next()
+		if err != nil {
+			if errors.Is(err, report.ErrGarbled) {
+				return fault.Wrap(err, fault.External, "The test runner's messages cannot be read.").WithCode("runner-died")
+			}
+			if !errors.Is(err, io.EOF) && ctx.Err() == nil {
+				s.w.Log.Warn("the connection to the runner broke", "error", err)
+			}
+			return nil
+		}
+		if err := s.take(ctx, m); err != nil || s.bye {
+			return err
+		}
+	}
+}
+
+// take acts on one message.
+func (s *session) take(ctx context.Context, m report.Message) error {
+	switch m.Type {
+	case "hello":
+		s.listing.PlaywrightVersion, s.listing.RunnerVersion, s.listing.RepositoryRunner = m.Playwright, m.Runner, m.RepositoryRunner
+		if m.RepositoryRunner == "" {
+			s.listing.Warnings = append(s.listing.Warnings, attempt.Warning{Code: "runner-missing",
+				Message: "The tests repository has no tas-runner installed: its runs cannot be split into shards. Add it to the devDependencies."})
+		}
+	case "suite":
+		s.listing.MaxFailures = m.MaxFailures
+		for _, p := range m.Projects {
+			if p.BrowserAvailable != nil && !*p.BrowserAvailable {
+				s.listing.Warnings = append(s.listing.Warnings, attempt.Warning{Code: "browser-not-available",
+					Message: fmt.Sprintf("The Playwright project %q needs %s, which this machine does not have.", p.Name, p.BrowserName)})
+			}
+		}
+	case "tests":
+		for _, t := range m.Tests {
+			listed := t.Listed()
+			s.listing.Tests = append(s.listing.Tests, listed)
+			s.tests[listed.PlaywrightID] = listed
+		}
+	case "listed":
+		return s.choose(ctx, m)
+	case "selected":
+		return s.plan(ctx, m)
+	case "failed":
+		e := m.Failure()
+		return failure(e.Code, "%s", e.Message)
+	case "error":
+		if !s.started {
+			e := m.Failure()
+			s.listing.Errors = append(s.listing.Errors, e)
+			return nil
+		}
+		return s.event(m)
+	case "testBegin", "testEnd":
+		err := s.event(m)
+		for _, a := range m.Attachments {
+			s.uploads.attachment(m.ID, m.Retry, a)
+		}
+		return err
+	case "hung":
+		s.w.Log.Warn("a test hung and its worker process was killed", "test", m.ID, "limitMs", m.LimitMs)
+	case "end":
+		s.ended, s.status = true, m.Status
+	case "bye":
+		s.bye = true
+	}
+	return nil
+}
+
+func (s *session) event(m report.Message) error {
+	if e, ok := m.Event(); ok && s.started {
+		return s.stream.add(e)
+	}
+	return nil
+}
+
+// choose takes the listing to the service and its selection to the runner.
+func (s *session) choose(ctx context.Context, m report.Message) error {
+	if m.Fatal {
+		if len(s.listing.Errors) > 0 {
+			e := s.listing.Errors[0]
+			return failure("bad-config", "%s", locate(e))
+		}
+		return failure("bad-config", "The tests could not be listed.")
+	}
+	var sel attempt.Selection
+	if err := s.w.service.call(ctx, attempt.Plan, s.listing, &sel); err != nil {
+		return err
+	}
+	s.ids = sel.IDs
+	return s.send(report.Select{Type: "select", Selection: sel})
+}
+
+func locate(e attempt.Error) string {
+	if e.Location == nil || e.Location.File == "" {
+		return e.Message
+	}
+	return fmt.Sprintf("%s:%d: %s", e.Location.File, e.Location.Line, e.Message)
+}
+
+// plan tells the service what will be executed; from here on events may flow.
+func (s *session) plan(ctx context.Context, m report.Message) error {
+	var chosen attempt.Chosen
+	add := func(ids []string, companion bool) {
+		for _, id := range ids {
+			if t, ok := s.tests[id]; ok {
+				chosen.Tests = append(chosen.Tests, attempt.ChosenTest{Test: t, TestID: s.ids[id], Companion: companion})
+			}
+		}
+	}
+	add(m.IDs, false)
+	add(m.SetupIDs, true)
+	if err := s.w.service.call(ctx, attempt.Selected, chosen, nil); err != nil {
+		return err
+	}
+	s.started = true
+	s.w.beat.doing("running")
+	return nil
+}

@@ -1,0 +1,122 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"tas-service/internal/attempt"
+	"tas-service/internal/fault"
+)
+
+// service is the worker's end of the exchange with the service.
+type service struct {
+	base    string
+	token   string
+	http    *http.Client
+	patient time.Duration // how long the service may be out of reach before the worker gives up
+}
+
+// errSuperseded says that the service wants nothing more from this attempt.
+var errSuperseded = errors.New("this attempt was superseded")
+
+func newService(base, token string, patient time.Duration) *service {
+	return &service{base: strings.TrimSuffix(base, "/") + attempt.Prefix, token: token, patient: patient,
+		http: &http.Client{Timeout: 5 * time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+}
+
+// call posts in and reads the answer into out, trying again while the service is out of reach.
+func (s *service) call(ctx context.Context, path string, in, out any) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	return s.retry(ctx, func() error {
+		return s.send(ctx, http.MethodPost, path, "application/json", bytes.NewReader(body), out)
+	})
+}
+
+// upload streams a file; open is called again for each try.
+func (s *service) upload(ctx context.Context, query url.Values, contentType string, open func() (io.ReadCloser, error)) error {
+	return s.retry(ctx, func() error {
+		f, err := open()
+		if err != nil {
+			return err
+		}
+		defer f.Close() //nolint:errcheck // read only
+		return s.send(ctx, http.MethodPut, attempt.Artifact+"?"+query.Encode(), contentType, f, nil)
+	})
+}
+
+func (s *service) send(ctx context.Context, method, path, contentType string, body io.Reader, out any) error {
+	req, err := http.NewRequestWithContext(ctx, method, s.base+path, body)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "Bearer "+s.token)
+	req.Header.Set("Content-Type", contentType)
+	resp, err := s.http.Do(req)
+	if err != nil {
+		var pathErr *os.PathError
+		if errors.As(err, &pathErr) {
+			return fault.Wrap(err, fault.Invalid, "a file cannot be read")
+		}
+		return fault.Wrap(err, fault.Unavailable, "the service cannot be reached")
+	}
+	defer resp.Body.Close() //nolint:errcheck // read below
+	text, err := io.ReadAll(io.LimitReader(resp.Body, 256<<20))
+	switch {
+	case err != nil:
+		return fault.Wrap(err, fault.Unavailable, "the service's answer was cut off")
+	case resp.StatusCode == http.StatusGone:
+		return errSuperseded
+	case resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests:
+		return fault.New(fault.Unavailable, "the service answered %s: %.300s", resp.Status, text)
+	case resp.StatusCode >= 300:
+		return fault.New(fault.Invalid, "the service answered %s: %.300s", resp.Status, text)
+	case out == nil:
+		return nil
+	}
+	if err := json.Unmarshal(text, out); err != nil {
+		return fmt.Errorf("the service's answer cannot be read: %w", err)
+	}
+	return nil
+}
+
+// retry tries again with growing pauses while the service is out of reach.
+func (s *service) retry(ctx context.Context, try func() error) error {
+	deadline := time.Now().Add(s.patient)
+	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
+		err := try()
+		if err == nil || fault.KindOf(err) != fault.Unavailable {
+			return err
+		}
+		if time.Now().Add(pause).After(deadline) {
+			return fmt.Errorf("given up after %s: %w", s.patient, err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+// artifactQuery describes an upload.
+func artifactQuery(name, testID string, retry int) url.Values {
+	q := url.Values{"name": {name}}
+	if testID != "" {
+		q.Set("test", testID)
+		q.Set("retry", strconv.Itoa(retry))
+	}
+	return q
+}

@@ -1,0 +1,174 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"tas-service/internal/artifact"
+	"tas-service/internal/report"
+	"tas-service/internal/sandbox"
+)
+
+// uploads sends files to the service while tests still run.
+type uploads struct {
+	w      *worker
+	group  *errgroup.Group
+	base   context.Context
+	ctx    context.Context // of base, done at the first error
+	binds  []sandbox.Bind
+	mu     sync.Mutex
+	missed int
+}
+
+// parallelUploads at once: enough to hide the waiting, few enough to leave the tests alone.
+const parallelUploads = 4
+
+// maxReportFiles bounds the files of one HTML report.
+const maxReportFiles = 50_000
+
+func (w *worker) newUploads(ctx context.Context, binds []sandbox.Bind) *uploads {
+	g, inner := errgroup.WithContext(ctx)
+	g.SetLimit(parallelUploads)
+	return &uploads{w: w, group: g, base: ctx, ctx: inner, binds: binds}
+}
+
+// attachment sends what a test left behind. A file that is not there or not the run's
+// own is left out and counted.
+func (u *uploads) attachment(testID string, retry int, a report.Attachment) {
+	name := a.Name
+	if a.Path != "" && path.Ext(name) == "" {
+		name += path.Ext(a.Path)
+	}
+	query := artifactQuery(cleanFile(name), testID, retry)
+	if a.Path == "" {
+		body, err := base64.StdEncoding.DecodeString(a.Body)
+		if err != nil {
+			u.miss()
+			return
+		}
+		u.group.Go(func() error {
+			return u.w.service.upload(u.ctx, query, a.ContentType, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil })
+		})
+		return
+	}
+	u.group.Go(func() error {
+		return u.skipUnreadable(u.w.service.upload(u.ctx, query, a.ContentType, func() (io.ReadCloser, error) { return u.open(a.Path) }))
+	})
+}
+
+// errUnreadable is a file that test code named and that is not the run's own.
+var errUnreadable = fmt.Errorf("no readable file of this run")
+
+func (u *uploads) skipUnreadable(err error) error {
+	if err != nil && strings.Contains(err.Error(), errUnreadable.Error()) {
+		u.miss()
+		return nil
+	}
+	return err
+}
+
+func (u *uploads) miss() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.missed++
+}
+
+// open opens a file by the path under which test code knows it, and only below what
+// test code may write: a link cannot lead out, since os.Root follows none that does.
+func (u *uploads) open(inside string) (io.ReadCloser, error) {
+	bind, rel, ok := sandbox.HostPath(u.binds, inside)
+	if !ok {
+		return nil, errUnreadable
+	}
+	root, err := os.OpenRoot(bind.Host)
+	if err != nil {
+		return nil, errUnreadable
+	}
+	defer root.Close() //nolint:errcheck // the file stays open
+	if info, err := root.Stat(rel); err != nil || !info.Mode().IsRegular() {
+		return nil, errUnreadable
+	}
+	f, err := root.Open(rel)
+	if err != nil {
+		return nil, errUnreadable
+	}
+	return f, nil
+}
+
+// folder sends every file below a folder of the output as prefix/…, and waits for
+// everything that is under way; a missing folder is none. Nothing can be sent after it.
+func (u *uploads) folder(dir, prefix string) error {
+	root, err := os.OpenRoot(u.w.path("out"))
+	if err != nil {
+		return err
+	}
+	defer root.Close() //nolint:errcheck // read only
+	n := 0
+	var index string
+	err = fs.WalkDir(root.FS(), dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil //nolint:nilerr // what cannot be read is not part of the report
+		}
+		if n++; n > maxReportFiles {
+			return fs.SkipAll
+		}
+		rel := strings.TrimPrefix(p, dir+"/")
+		if rel == "index.html" {
+			index = p // last, below: a report is there when all of it is
+			return nil
+		}
+		if _, err := artifact.CleanName(prefix + "/" + rel); err != nil {
+			u.miss()
+			return nil
+		}
+		u.file(p, prefix+"/"+rel)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := u.group.Wait(); err != nil {
+		return err
+	}
+	if index != "" {
+		return u.w.service.upload(u.base, artifactQuery(prefix+"/index.html", "", 0), "text/html; charset=utf-8", func() (io.ReadCloser, error) { return u.openOut(index) })
+	}
+	return nil
+}
+
+func (u *uploads) file(p, name string) {
+	u.group.Go(func() error {
+		return u.skipUnreadable(u.w.service.upload(u.ctx, artifactQuery(name, "", 0), artifact.ContentType(name), func() (io.ReadCloser, error) { return u.openOut(p) }))
+	})
+}
+
+func (u *uploads) openOut(p string) (io.ReadCloser, error) {
+	return u.open(path.Join(u.w.inside("out"), p))
+}
+
+// cleanFile makes a test's own name for an attachment usable as a file name.
+func cleanFile(name string) string {
+	clean := strings.Map(func(r rune) rune {
+		if r < 0x20 || r == 0x7f || strings.ContainsRune(`/\:*?"<>|`, r) {
+			return '-'
+		}
+		return r
+	}, strings.ToValidUTF8(name, "-"))
+	if len(clean) > 150 {
+		clean = strings.ToValidUTF8(clean[:150], "")
+	}
+	if clean == "" || clean == "." || clean == ".." {
+		return "attachment"
+	}
+	return clean
+}
