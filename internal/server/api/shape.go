@@ -1,0 +1,161 @@
+// Package api is what both versions of the public API share: the shapes of runs as
+// callers see them.
+package api
+
+import (
+	"time"
+
+	"tas-service/internal/run"
+)
+
+// Sharding are the optional fields of every call that starts a run.
+type Sharding struct {
+	ShardCount *int `json:"shardCount,omitempty" minimum:"2" maximum:"40" doc:"Split the run into this many shards"`
+	Workers    *int `json:"workers,omitempty" minimum:"1" maximum:"8" doc:"Playwright workers (in each shard); default: the project's setting"`
+}
+
+// AutoHeal asks for healing when the run ends failed.
+type AutoHeal struct {
+	AutoCreatePR *bool          `json:"autoCreatePR,omitempty" doc:"Open a pull request with the repaired tests; default true"`
+	Branch       string         `json:"branch,omitempty" maxLength:"244" doc:"Branch of the tests repository that the pull request is for"`
+	RepoName     string         `json:"repoName,omitempty" maxLength:"200" doc:"owner/repo of the pull request that started this"`
+	PRNumber     int            `json:"prNumber,omitempty" minimum:"1" doc:"Its number"`
+	Metadata     map[string]any `json:"metadata,omitempty" doc:"Kept with the batch and answered as it was sent"`
+}
+
+// Input answers what the domain takes; nil stays nil.
+func (a *AutoHeal) Input() *run.AutoHeal {
+	if a == nil {
+		return nil
+	}
+	return &run.AutoHeal{AutoCreatePR: a.AutoCreatePR == nil || *a.AutoCreatePR, Branch: a.Branch, RepoName: a.RepoName, PRNumber: a.PRNumber, Metadata: a.Metadata}
+}
+
+// Fill sets the sharding fields of a start request.
+func (s Sharding) Fill(in *run.StartInput) {
+	if s.ShardCount != nil {
+		in.ShardCount = *s.ShardCount
+	}
+	if s.Workers != nil {
+		in.Workers = *s.Workers
+	}
+}
+
+// Started is the answer of every call that starts a run.
+type Started struct {
+	Location string `header:"Location" doc:"Address of the run's status"`
+	Body     StartedBody
+}
+
+// StartedBody tells where to look for the run.
+type StartedBody struct {
+	RunID      string  `json:"runId" format:"uuid" doc:"For status, results, report and healing"`
+	Name       *string `json:"name" doc:"Job name; null for a sharded run"`
+	Sharded    bool    `json:"sharded"`
+	ShardCount *int    `json:"shardCount" doc:"null when the run is in one piece"`
+	TestRunURL string  `json:"testRunUrl" doc:"The run in the web app"`
+}
+
+// Start answers a new run.
+func Start(r run.Run, pageURL func(string) string) *Started {
+	return &Started{Location: "/public-api/v1/execution/status/run/" + r.ID,
+		Body: StartedBody{RunID: r.ID, Name: &r.Name, TestRunURL: pageURL(r.ID)}}
+}
+
+// Warning is something that a person should know.
+type Warning struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// Shard is the state of one shard.
+type Shard struct {
+	Index         int        `json:"index"`
+	Phase         string     `json:"phase"`
+	ExecutedCount int        `json:"executedCount"`
+	TotalCount    int        `json:"totalCount"`
+	StartedAt     *time.Time `json:"startedAt"`
+	FinishedAt    *time.Time `json:"finishedAt"`
+	Lost          bool       `json:"lost"`
+}
+
+// RunError is why a run as a whole failed.
+type RunError struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// Status is the whole state of a run.
+type Status struct {
+	RunID         string     `json:"runId" format:"uuid"`
+	Name          *string    `json:"name" doc:"Job name; null for a sharded run"`
+	IsTerminal    bool       `json:"isTerminal" doc:"True when the run has finished"`
+	Verdict       string     `json:"verdict" enum:"pending,pass,fail" doc:"The run passed only when this is pass"`
+	Phase         string     `json:"phase" enum:"queued,preparing,running,merging,passed,healed,failed,process-error,cancelled"`
+	Status        string     `json:"status" doc:"Equal to phase"`
+	ExecutedCount int        `json:"executedCount" doc:"Tests that have their result"`
+	TotalCount    int        `json:"totalCount" doc:"Tests that were selected; 0 until they are known"`
+	Passed        int        `json:"passed"`
+	Failed        int        `json:"failed"`
+	Flaky         int        `json:"flaky" doc:"Failed, then passed on a retry"`
+	Skipped       int        `json:"skipped"`
+	Recovered     int        `json:"recovered" doc:"Passed because it was repaired while it ran"`
+	Bug           int        `json:"bug" doc:"Failed, and judged to be the application's fault"`
+	Shards        []Shard    `json:"shards"`
+	Warnings      []Warning  `json:"warnings"`
+	Error         *RunError  `json:"error" doc:"Why the run as a whole failed, when that was no test's doing"`
+	CreatedAt     time.Time  `json:"createdAt"`
+	StartedAt     *time.Time `json:"startedAt" doc:"When a worker began"`
+	FinishedAt    *time.Time `json:"finishedAt"`
+	DurationMs    *int64     `json:"durationMs" doc:"From its creation to its end"`
+	Branch        string     `json:"branch"`
+	Commit        string     `json:"commit" doc:"Empty until it is checked out"`
+	Isolation     string     `json:"isolation" doc:"How strongly the test code was kept apart"`
+	HealBatchID   *string    `json:"healBatchId"`
+	TestRunURL    string     `json:"testRunUrl"`
+}
+
+// StatusOf answers a run's state.
+func StatusOf(r run.Run, pageURL func(string) string) Status {
+	s := Status{RunID: r.ID, Name: &r.Name, IsTerminal: r.Terminal(), Verdict: string(r.Verdict), Phase: string(r.Phase), Status: string(r.Phase),
+		ExecutedCount: r.Executed, TotalCount: r.Total, Passed: r.Counts.Passed, Failed: r.Counts.Failed, Flaky: r.Counts.Flaky,
+		Skipped: r.Counts.Skipped, Recovered: r.Counts.Recovered, Bug: r.Counts.Bug, Shards: []Shard{}, Warnings: []Warning{},
+		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, Branch: r.Branch, Commit: r.Commit,
+		Isolation: r.Isolation, TestRunURL: pageURL(r.ID)}
+	for _, w := range r.Warnings {
+		s.Warnings = append(s.Warnings, Warning(w))
+	}
+	if r.Error != nil {
+		s.Error = &RunError{Code: r.Error.Code, Message: r.Error.Message}
+	}
+	if r.FinishedAt != nil {
+		d := r.FinishedAt.Sub(r.CreatedAt).Milliseconds()
+		s.DurationMs = &d
+	}
+	return s
+}
+
+// JobStatus is the state of a run by its job name.
+type JobStatus struct {
+	Status     string `json:"status" doc:"The run's phase"`
+	IsTerminal bool   `json:"isTerminal"`
+	Verdict    string `json:"verdict" enum:"pending,pass,fail"`
+	Passed     int    `json:"passed"`
+	Failed     int    `json:"failed"`
+	Recovered  int    `json:"recovered"`
+	Bug        int    `json:"bug"`
+}
+
+// JobStatusOf answers a run's state by its job name.
+func JobStatusOf(r run.Run) JobStatus {
+	return JobStatus{Status: string(r.Phase), IsTerminal: r.Terminal(), Verdict: string(r.Verdict), Passed: r.Counts.Passed,
+		Failed: r.Counts.Failed, Recovered: r.Counts.Recovered, Bug: r.Counts.Bug}
+}
+
+// TriggerOf answers what started a run, by what the caller says of itself.
+func TriggerOf(header string) run.Trigger {
+	if header == string(run.TriggerCI) {
+		return run.TriggerCI
+	}
+	return run.TriggerAPI
+}

@@ -1,0 +1,60 @@
+// Package v1 is version 1 of the public API.
+package v1
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"tas-service/internal/account"
+	"tas-service/internal/catalog"
+	"tas-service/internal/project"
+	"tas-service/internal/run"
+	"tas-service/internal/server/route"
+)
+
+// Prefix of every path.
+const Prefix = "/public-api/v1"
+
+// API is what version 1 serves.
+type API struct {
+	Runs     *run.Service
+	Tests    *catalog.Service
+	Projects project.Store
+	Auth     *account.Authenticator
+}
+
+const about = `Runs the automated end-to-end tests of a project, reports the results and gates pipelines on the verdict.
+
+Start a run, poll its status until isTerminal is true, and treat it as passed only when verdict is "pass".`
+
+// Mount registers every operation.
+func (a *API) Mount(mux *http.ServeMux) huma.API {
+	h := route.NewAPI(mux, Prefix, "1.0.0", about, a.Auth)
+	huma.Register(h, huma.Operation{OperationID: "get-me", Method: http.MethodGet, Path: "/me", Tags: []string{"Project"},
+		Summary: "Check the API key", Description: "Answers the project that the API key belongs to.", Errors: route.Statuses()}, route.Handle(a.me))
+	a.mountExecution(h)
+	a.mountTestRuns(h)
+	huma.Register(h, huma.Operation{OperationID: "list-tests", Method: http.MethodGet, Path: "/tests", Tags: []string{"Tests"},
+		Summary: "List the tests that can be run", Errors: route.Statuses()}, route.Handle(a.listTests))
+	return h
+}
+
+type meOut struct {
+	Body struct {
+		ID           string `json:"id" format:"uuid"`
+		Name         string `json:"name"`
+		HasTestsRepo bool   `json:"hasTestsRepo" doc:"Whether a tests repository is connected"`
+	}
+}
+
+func (a *API) me(ctx context.Context, _ *struct{}) (*meOut, error) {
+	p, err := a.Projects.Project(ctx, route.ActorOf(ctx).ProjectID)
+	if err != nil {
+		return nil, err
+	}
+	out := &meOut{}
+	out.Body.ID, out.Body.Name, out.Body.HasTestsRepo = p.ID, p.Name, p.HasTestsRepo()
+	return out, nil
+}

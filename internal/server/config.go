@@ -1,0 +1,117 @@
+package server
+
+import (
+	"cmp"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Config is everything that an operator can set. Every field works when it is empty.
+type Config struct {
+	Addr         string        // TAS_ADDR: where to listen; default 127.0.0.1:8700
+	BaseURL      string        // TAS_BASE_URL: under which callers reach the service; default from Addr
+	AppURL       string        // TAS_APP_URL: under which people reach the web app; default BaseURL
+	ContentURL   string        // TAS_CONTENT_URL: another origin for reports; on loopback found by itself
+	DataDir      string        // TAS_DATA_DIR: default ./.tas
+	MaxAttempts  int           // TAS_MAX_ATTEMPTS: how many run at once here; default 1 for each two cores
+	PerProject   int           // TAS_MAX_ATTEMPTS_PER_PROJECT: default no bound of its own
+	BrowsersDir  string        // TAS_BROWSERS_DIR: filled by `playwright install`; default DataDir/browsers
+	SandboxEnv   []string      // TAS_SANDBOX_ENV: names of variables that test code may see
+	Isolation    string        // TAS_ISOLATION: exactly this level, instead of the strongest
+	LinkTTL      time.Duration // TAS_LINK_TTL: how long links to reports work; default 24h
+	HangGrace    time.Duration // TAS_HANG_GRACE: beyond three times its timeout a test hangs; default 30s
+	OrphanAfter  time.Duration // TAS_ORPHAN_AFTER: how long a worker looks for a service that is gone; default 2m
+	MetricsToken string        // TAS_METRICS_TOKEN: asked of whoever reads /metrics; default nobody is asked
+
+	// Program starts this program again: with ["attempt"] behind it, a worker. Default: this executable.
+	Program []string
+}
+
+// Defaults that are more than a zero value.
+const (
+	defaultAddr   = "127.0.0.1:8700"
+	defaultTTL    = 24 * time.Hour
+	defaultGrace  = 30 * time.Second
+	defaultOrphan = 2 * time.Minute
+)
+
+// FromEnv reads the configuration; an error names the variable and says what it takes.
+func FromEnv(getenv func(string) string) (Config, error) {
+	c := Config{Addr: getenv("TAS_ADDR"), BaseURL: getenv("TAS_BASE_URL"), AppURL: getenv("TAS_APP_URL"), ContentURL: getenv("TAS_CONTENT_URL"),
+		DataDir: getenv("TAS_DATA_DIR"), BrowsersDir: getenv("TAS_BROWSERS_DIR"), Isolation: getenv("TAS_ISOLATION"), MetricsToken: getenv("TAS_METRICS_TOKEN")}
+	c.SandboxEnv = strings.FieldsFunc(getenv("TAS_SANDBOX_ENV"), func(r rune) bool { return r == ',' || r == ' ' })
+	for _, f := range []struct {
+		name string
+		into *int
+	}{{"TAS_MAX_ATTEMPTS", &c.MaxAttempts}, {"TAS_MAX_ATTEMPTS_PER_PROJECT", &c.PerProject}} {
+		if v := getenv(f.name); v != "" {
+			n, err := strconv.Atoi(v)
+			if err != nil || n < 1 {
+				return c, fmt.Errorf("%s is %q: set a whole number of 1 or more, or leave it out", f.name, v)
+			}
+			*f.into = n
+		}
+	}
+	for _, f := range []struct {
+		name string
+		into *time.Duration
+	}{{"TAS_LINK_TTL", &c.LinkTTL}, {"TAS_HANG_GRACE", &c.HangGrace}, {"TAS_ORPHAN_AFTER", &c.OrphanAfter}} {
+		if v := getenv(f.name); v != "" {
+			d, err := time.ParseDuration(v)
+			if err != nil || d <= 0 {
+				return c, fmt.Errorf("%s is %q: set a time such as 30s, 5m or 24h, or leave it out", f.name, v)
+			}
+			*f.into = d
+		}
+	}
+	for _, f := range []struct{ name, value string }{{"TAS_BASE_URL", c.BaseURL}, {"TAS_APP_URL", c.AppURL}, {"TAS_CONTENT_URL", c.ContentURL}} {
+		if u, err := url.Parse(f.value); f.value != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+			return c, fmt.Errorf("%s is %q: set an address such as https://tas.example.com, or leave it out", f.name, f.value)
+		}
+	}
+	return c, nil
+}
+
+// Fill sets what was left out, as far as it does not depend on where the service listens.
+func (c *Config) Fill() error {
+	c.Addr = cmp.Or(c.Addr, defaultAddr)
+	c.DataDir = cmp.Or(c.DataDir, ".tas")
+	abs, err := filepath.Abs(c.DataDir)
+	if err != nil {
+		return err
+	}
+	c.DataDir = abs
+	c.BrowsersDir = cmp.Or(c.BrowsersDir, filepath.Join(c.DataDir, "browsers"))
+	c.MaxAttempts = cmp.Or(c.MaxAttempts, max(1, runtime.NumCPU()/2))
+	c.LinkTTL = cmp.Or(c.LinkTTL, defaultTTL)
+	c.HangGrace = cmp.Or(c.HangGrace, defaultGrace)
+	c.OrphanAfter = cmp.Or(c.OrphanAfter, defaultOrphan)
+	if len(c.Program) == 0 {
+		self, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		c.Program = []string{self}
+	}
+	return nil
+}
+
+// urls sets the addresses that depend on where the service listens. On loopback the
+// artifacts get an origin of their own for nothing: localhost is another host than
+// 127.0.0.1 to a browser.
+func (c *Config) urls(addr net.Addr) {
+	_, port, _ := net.SplitHostPort(addr.String())
+	c.BaseURL = strings.TrimSuffix(cmp.Or(c.BaseURL, "http://"+addr.String()), "/")
+	c.AppURL = strings.TrimSuffix(cmp.Or(c.AppURL, c.BaseURL), "/")
+	if c.ContentURL == "" && c.AppURL == "http://127.0.0.1:"+port {
+		c.ContentURL = "http://localhost:" + port
+	}
+	c.ContentURL = strings.TrimSuffix(cmp.Or(c.ContentURL, c.AppURL), "/")
+}

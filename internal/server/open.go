@@ -1,0 +1,59 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"tas-service/internal/secret"
+	"tas-service/internal/store"
+)
+
+// OpenStore opens the database of a data folder, both made when they are missing. It is
+// what commands on the machine of the service use beside a running one.
+func OpenStore(ctx context.Context, dataDir string) (*store.DB, *secret.Keyring, error) {
+	if err := os.MkdirAll(dataDir, 0o711); err != nil {
+		return nil, nil, fmt.Errorf("make the data folder: %w", err)
+	}
+	keys, err := masterKey(filepath.Join(dataDir, "master.key"))
+	if err != nil {
+		return nil, nil, err
+	}
+	db, err := store.OpenSQLite(ctx, filepath.Join(dataDir, "tas.db"), keys)
+	return db, keys, err
+}
+
+// masterKey reads the installation's key, made at the first start. Whoever has it can
+// read the sealed secrets, so it is the one file to guard and to back up.
+func masterKey(path string) (*secret.Keyring, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		raw := make([]byte, secret.KeySize)
+		rand.Read(raw) //nolint:errcheck // crypto/rand.Read never fails
+		f, cerr := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if errors.Is(cerr, os.ErrExist) { // another command was quicker
+			return masterKey(path)
+		}
+		if cerr != nil {
+			return nil, fmt.Errorf("make the master key: %w", cerr)
+		}
+		_, werr := f.WriteString(hex.EncodeToString(raw) + "\n")
+		if err := errors.Join(werr, f.Sync(), f.Close()); err != nil {
+			return nil, fmt.Errorf("write the master key: %w", err)
+		}
+		return secret.NewKeyring(raw)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the master key: %w", err)
+	}
+	raw, err := hex.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil {
+		return nil, fmt.Errorf("the master key in %s is damaged: restore it from a backup", path)
+	}
+	return secret.NewKeyring(raw)
+}

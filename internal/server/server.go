@@ -1,0 +1,246 @@
+// Package server wires the service together: configuration in, running service out. It
+// constructs and connects; what to do is decided elsewhere.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"tas-service/internal/account"
+	"tas-service/internal/artifact"
+	"tas-service/internal/artifact/blobstore"
+	"tas-service/internal/catalog"
+	"tas-service/internal/dispatch"
+	"tas-service/internal/event"
+	"tas-service/internal/executor"
+	"tas-service/internal/executor/process"
+	"tas-service/internal/filelock"
+	"tas-service/internal/reconcile"
+	"tas-service/internal/run"
+	v1 "tas-service/internal/server/api/v1"
+	v2 "tas-service/internal/server/api/v2"
+	"tas-service/internal/server/attemptapi"
+	"tas-service/internal/server/content"
+	"tas-service/internal/server/route"
+	"tas-service/internal/server/web"
+	"tas-service/internal/store"
+)
+
+// Server is a running service: New, Run, and it is over when Run returns.
+type Server struct {
+	cfg      Config
+	log      *slog.Logger
+	db       *store.DB
+	blobs    *blobstore.Store
+	executor executor.Executor
+	auth     *account.Authenticator
+	loop     *reconcile.Loop
+	listener net.Listener
+	http     *http.Server
+	unlock   func()
+	stopping context.Context
+	stop     context.CancelFunc
+}
+
+// reconcileEvery is how often the reconcilers look without being woken.
+const reconcileEvery = 2 * time.Second
+
+// New opens everything and listens; the answered server serves once Run is called.
+func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err error) {
+	if err := cfg.Fill(); err != nil {
+		return nil, err
+	}
+	s := &Server{log: log}
+	s.stopping, s.stop = context.WithCancel(context.WithoutCancel(ctx))
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	db, keys, err := OpenStore(ctx, cfg.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	s.db = db
+	unlock, ok := lockFolder(cfg.DataDir)
+	if !ok {
+		return nil, fmt.Errorf("another service already works in %s: stop it, or set TAS_DATA_DIR to another folder", cfg.DataDir)
+	}
+	s.unlock = unlock
+	if s.blobs, err = blobstore.OpenDir(filepath.Join(cfg.DataDir, "artifacts")); err != nil {
+		return nil, err
+	}
+	if s.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Addr); err != nil {
+		return nil, fmt.Errorf("listen on %s: %w (set TAS_ADDR to another address)", cfg.Addr, err)
+	}
+	cfg.urls(s.listener.Addr())
+	s.cfg = cfg
+	s.executor, err = process.New(process.Config{Program: append(append([]string(nil), cfg.Program...), "attempt"),
+		Dir: filepath.Join(cfg.DataDir, "executor"), Work: filepath.Join(cfg.DataDir, "work"), Env: workerEnv(cfg)})
+	if err != nil {
+		return nil, err
+	}
+	hub := event.NewHub()
+	links := artifact.Links{Keys: keys, ContentURL: cfg.ContentURL, TTL: cfg.LinkTTL, Now: time.Now}
+	metrics := newMetrics(db)
+	s.loop = &reconcile.Loop{Name: "dispatch", Every: reconcileEvery, Log: log, Failed: metrics.stepFailed}
+	dispatcher := &dispatch.Dispatcher{Store: db, Projects: db, Executor: s.executor, Blobs: s.blobs, Hub: hub, Log: log,
+		Limits: dispatch.Limits{Attempts: cfg.MaxAttempts, PerProject: cfg.PerProject}, Timing: dispatch.DefaultTiming,
+		Server: "http://" + s.listener.Addr().String(), Clock: time.Now, Wake: s.loop.Wake, Ended: metrics.runEnded}
+	s.loop.Step = dispatcher.Step
+	runs := &run.Service{Store: db, Projects: db, Links: links, Patterns: &run.JavaScript{}, Watcher: hub, Clock: time.Now, Wake: s.loop.Wake,
+		PageURL: web.RunURL(cfg.AppURL, keys, time.Now)}
+	s.auth = account.NewAuthenticator(db)
+
+	route.InstallErrors()
+	mux := http.NewServeMux()
+	(&v1.API{Runs: runs, Tests: &catalog.Service{Store: db}, Projects: db, Auth: s.auth}).Mount(mux)
+	(&v2.API{Runs: runs, Auth: s.auth}).Mount(mux)
+	(&attemptapi.API{Dispatcher: dispatcher}).Mount(mux)
+	(&content.Pages{Blobs: s.blobs, Links: links, Separate: cfg.ContentURL != cfg.AppURL}).Mount(mux)
+	if err := (&web.App{Runs: runs, Store: db, Keys: keys, AppURL: cfg.AppURL, Now: time.Now}).Mount(mux); err != nil {
+		return nil, err
+	}
+	s.mountHealth(mux, metrics)
+	base := route.Base{BaseURL: cfg.BaseURL, Log: log, Observe: metrics.request}
+	s.http = &http.Server{Handler: keepOrigins(cfg, base.Wrap(mux)), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		BaseContext: func(net.Listener) context.Context { return s.stopping }}
+	return s, nil
+}
+
+func lockFolder(dir string) (unlock func(), ok bool) {
+	path := filepath.Join(dir, "serve.lock")
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, false
+	}
+	f.Close() //nolint:errcheck // only made sure that it exists
+	return filelock.TryLock(path)
+}
+
+// workerEnv is the whole environment of workers: how to find programs and the network,
+// and what the operator set for them. Nothing that leads to the service's data.
+func workerEnv(cfg Config) []string {
+	var env []string
+	names := append([]string{"PATH", "HOME", "LANG", "TZ", "TMPDIR", "SSH_AUTH_SOCK", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
+		"NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO"}, cfg.SandboxEnv...)
+	for _, name := range names {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	return append(env, "TAS_BROWSERS_DIR="+cfg.BrowsersDir, "TAS_SANDBOX_ENV="+strings.Join(cfg.SandboxEnv, ","), "TAS_ISOLATION="+cfg.Isolation,
+		"TAS_HANG_GRACE="+cfg.HangGrace.String(), "TAS_ORPHAN_AFTER="+cfg.OrphanAfter.String())
+}
+
+// keepOrigins keeps strangers' content and the web app on different origins, where the
+// installation has two.
+func keepOrigins(cfg Config, next http.Handler) http.Handler {
+	if cfg.ContentURL == cfg.AppURL {
+		return next
+	}
+	_, contentHost, _ := strings.Cut(cfg.ContentURL, "://")
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		isContent := strings.HasPrefix(r.URL.Path, "/content/")
+		shared := strings.HasPrefix(r.URL.Path, "/public-api/") || strings.HasPrefix(r.URL.Path, "/attempt/") || r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || r.URL.Path == "/metrics"
+		switch {
+		case isContent && r.Host != contentHost:
+			http.Redirect(w, r, cfg.ContentURL+r.URL.RequestURI(), http.StatusTemporaryRedirect)
+		case !isContent && !shared && r.Host == contentHost:
+			http.Redirect(w, r, cfg.AppURL+r.URL.RequestURI(), http.StatusTemporaryRedirect)
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// BaseURL answers where callers reach the service.
+func (s *Server) BaseURL() string { return s.cfg.BaseURL }
+
+// Store answers the open database, for commands and tests in the same process.
+func (s *Server) Store() *store.DB { return s.db }
+
+// shutdownIn is how long answers under way may take at the end.
+const shutdownIn = 10 * time.Second
+
+// Run serves until ctx is done. Attempts under way live on and find the next service at
+// the same address, unless endAttempts says that they should end too.
+func (s *Server) Run(ctx context.Context, endAttempts func() bool) error {
+	defer s.close()
+	var wait sync.WaitGroup
+	defer wait.Wait()
+	loops, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	wait.Go(func() { s.loop.Run(loops) })
+	wait.Go(func() {
+		for {
+			select {
+			case <-loops.Done():
+				return
+			case <-s.executor.Changed():
+				s.loop.Wake()
+			}
+		}
+	})
+	served := make(chan error, 1)
+	go func() { served <- s.http.Serve(s.listener) }()
+	s.log.Info("serving", "address", s.cfg.BaseURL, "data", s.cfg.DataDir)
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	s.log.Info("stopping")
+	if endAttempts != nil && endAttempts() {
+		s.endAttempts(loops)
+	}
+	s.stop() // long polls answer now
+	last, done := context.WithTimeout(context.WithoutCancel(ctx), shutdownIn)
+	defer done()
+	err := s.http.Shutdown(last)
+	if served := <-served; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
+	return err
+}
+
+func (s *Server) endAttempts(ctx context.Context) {
+	seen, err := s.executor.Observe(ctx)
+	if err != nil {
+		s.log.Error("attempts cannot be ended", "error", err)
+		return
+	}
+	for _, o := range seen {
+		if err := s.executor.Cancel(ctx, o.ID); err != nil {
+			s.log.Error("an attempt cannot be ended", "attempt", o.ID, "error", err)
+		}
+	}
+}
+
+func (s *Server) close() {
+	s.stop()
+	if s.listener != nil {
+		s.listener.Close() //nolint:errcheck // closed by Serve already, as a rule
+	}
+	if s.blobs != nil {
+		s.blobs.Close() //nolint:errcheck // nothing is under way
+	}
+	if s.db != nil {
+		if err := s.db.Close(); err != nil {
+			s.log.Error("the database cannot be closed", "error", err)
+		}
+	}
+	if s.unlock != nil {
+		s.unlock()
+	}
+}
