@@ -181,6 +181,7 @@ class Reporter {
   /** Playwright calls the onExit of all reporters after every one of their onEnd: blob and HTML are written. */
   async onExit(): Promise<void> {
     this.session.ended = true;
+    this.session.workers.dropSpare();
     this.session.channel.send({ type: 'bye' });
     await this.session.channel.drain();
   }

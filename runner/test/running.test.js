@@ -257,3 +257,29 @@ test('without a socket the runner says what it is', () => {
   assert.throws(() => execFileSync(process.execPath, [path.join(__dirname, '..', 'dist', 'main.js')], { stdio: 'pipe' }), error => error.status === 2 && /started by TAS/.test(error.stderr));
   assert.equal(String(execFileSync(process.execPath, [path.join(__dirname, '..', 'dist', 'cli.js'), '--version'])), '4.4.0\n');
 });
+
+test('the first worker is started early, unless the environment changes meanwhile', async () => {
+  const config = more => `import * as fs from 'fs';
+if (!process.env.TEST_WORKER_INDEX)
+  fs.writeFileSync('early.txt', fs.readdirSync('/proc/self/task').map(id => fs.readFileSync('/proc/self/task/' + id + '/children', 'utf8')).join(' '));
+export default { ${more} };`;
+  const files = spec(`import * as fs from 'fs';
+test('x', () => { console.log(fs.readFileSync('early.txt', 'utf8').trim().split(/ +/).includes(String(process.pid)), process.env.SHOP); });`);
+  const early = await run(makeRepository({ 'playwright.config.ts': config(''), ...files }));
+  assert.equal((await early.wait('output')).text, 'true undefined\n');
+  const changed = await run(makeRepository({ 'playwright.config.ts': config(`globalSetup: './setup.ts'`), 'setup.ts': `export default () => { process.env.SHOP = 'open'; };`, ...files }));
+  assert.equal((await changed.wait('output')).text, 'false open\n');
+});
+
+test('a repository of ES modules', async () => {
+  for (const version of [versions[0], newest]) {
+    const attempt = await run(makeRepository({
+      'package.json': '{"private": true, "type": "module"}',
+      'a.spec.ts': `import { test, expect } from '@playwright/test'; const here = import.meta.url; await Promise.resolve(); test('x', () => { expect(here).toContain('a.spec'); });`,
+      'broken.spec.ts': 'export const = 1;',
+    }, version));
+    assert.deepEqual(attempt.ran(), { x: 'passed' }, version);
+    assert.equal(attempt.all('error').length, 1, version);
+    assert.match(attempt.tests[0].bodyHash, /./);
+  }
+});
