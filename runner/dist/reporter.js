@@ -17,6 +17,7 @@ class Reporter {
     everything = false;
     attachments = new attachments_1.Attachments(this.session.start.outDir);
     output = new output_1.Output(message => this.session.channel.sendLater(message));
+    hung = new Map();
     errors = 0;
     focused = false;
     /** Playwright has a selection and begins with an empty tree: its reasons follow as errors. */
@@ -25,7 +26,10 @@ class Reporter {
     sendErrorsOfFiles = true;
     constructor() {
         this.session.reporting = true;
-        this.session.workers.onHung = (test, retry, limitMs) => this.session.channel.send({ type: 'hung', id: test.id, retry, limitMs });
+        this.session.workers.onHung = (test, retry, limitMs) => {
+            this.hung.set(`${test.id} ${retry}`, limitMs);
+            this.session.channel.send({ type: 'hung', id: test.id, retry, limitMs });
+        };
         // The process that listed has told them already.
         this.sendErrorsOfFiles = !this.session.start.only?.loadErrors;
         for (const method of ['onBegin', 'onTestBegin', 'onTestEnd', 'onStepBegin', 'onStepEnd', 'onStdOut', 'onStdErr', 'onError', 'onEnd', 'onExit'])
@@ -105,13 +109,13 @@ class Reporter {
         if (!announcedSteps.has(step.category))
             return;
         this.session.channel.sendLater({
-            type: 'stepBegin', id: test.id, retry: result.retry, title: (0, text_1.stripAnsi)(step.title), category: step.category,
+            type: 'stepBegin', id: test.id, retry: result.retry, title: (0, text_1.stepTitle)(step.title), category: step.category,
             startedAt: iso(step.startTime), depth: depthOf(step),
         });
     }
     onStepEnd(test, result, step) {
         this.session.channel.sendLater({
-            type: 'step', id: test.id, retry: result.retry, title: (0, text_1.stripAnsi)(step.title), category: step.category,
+            type: 'step', id: test.id, retry: result.retry, title: (0, text_1.stepTitle)(step.title), category: step.category,
             location: (0, text_1.wireLocation)(step.location), startedAt: iso(step.startTime), durationMs: whole(step.duration),
             error: step.error && (0, text_1.wireError)(step.error), depth: depthOf(step),
         });
@@ -124,14 +128,8 @@ class Reporter {
     }
     onTestEnd(test, result) {
         this.session.workers.testEnds(result);
-        for (const error of result.errors ?? []) {
-            // We are the first reporter: blob and HTML show what is written here.
-            const explained = (0, browsers_1.explainMissingBrowser)(String(error.message ?? ''), this.session.browsers);
-            if (explained) {
-                error.message = 'Error: ' + explained;
-                error.stack = undefined;
-            }
-        }
+        for (const error of result.errors ?? [])
+            this.explain(error, test, result);
         const failed = result.status !== 'skipped' && result.status !== 'interrupted' && result.status !== test.expectedStatus;
         this.session.channel.send({
             type: 'testEnd', id: test.id, retry: result.retry, status: result.status ?? 'interrupted', expectedStatus: test.expectedStatus,
@@ -140,6 +138,18 @@ class Reporter {
             errors: (result.errors ?? []).map(text_1.wireError), attachments: this.attachments.wire(result.attachments),
             annotations: (0, tests_1.wireAnnotations)(result.annotations ?? test.annotations),
         });
+    }
+    /** Says in plain words what Playwright can only say in its own. Before blob and HTML: we are the first reporter. */
+    explain(error, test, result) {
+        const message = String(error.message ?? '');
+        const limitMs = this.hung.get(`${test.id} ${result.retry}`);
+        let explained = (0, browsers_1.explainMissingBrowser)(message, this.session.browsers);
+        if (limitMs !== undefined && message.includes('worker process exited unexpectedly'))
+            explained = `the test was stuck: after ${limitMs} ms its process did not even answer any more and was killed. An endless loop?`;
+        if (!explained)
+            return;
+        error.message = 'Error: ' + explained;
+        error.stack = undefined;
     }
     onError(error) {
         if (this.loadErrorsRaised && error?.message?.includes(this.loadErrorsRaised.message))

@@ -7,7 +7,7 @@ import { Output } from './output';
 import { choose, orphanSetup, problemCode, projectsAlong, someOf, type Listed } from './selection';
 import { getSession, type Session } from './session';
 import { focusedTests, grepTitle, hasFocus, projectName, setupProjectNames, wireAnnotations, wireProjects, wireTests, type Suite, type TestCase } from './tests';
-import { snippetAt, stripAnsi, wireError, wireLocation } from './text';
+import { snippetAt, stepTitle, stripAnsi, wireError, wireLocation } from './text';
 
 const testsPerMessage = 500;
 const announcedSteps = new Set(['test.step', 'pw:api', 'expect', 'hook']);
@@ -20,6 +20,7 @@ class Reporter {
   private everything = false;
   private attachments = new Attachments(this.session.start.outDir);
   private output = new Output(message => this.session.channel.sendLater(message));
+  private hung = new Map<string, number>();
   private errors = 0;
   private focused = false;
   /** Playwright has a selection and begins with an empty tree: its reasons follow as errors. */
@@ -29,7 +30,10 @@ class Reporter {
 
   constructor() {
     this.session.reporting = true;
-    this.session.workers.onHung = (test, retry, limitMs) => this.session.channel.send({ type: 'hung', id: test.id, retry, limitMs });
+    this.session.workers.onHung = (test, retry, limitMs) => {
+      this.hung.set(`${test.id} ${retry}`, limitMs);
+      this.session.channel.send({ type: 'hung', id: test.id, retry, limitMs });
+    };
     // The process that listed has told them already.
     this.sendErrorsOfFiles = !this.session.start.only?.loadErrors;
     for (const method of ['onBegin', 'onTestBegin', 'onTestEnd', 'onStepBegin', 'onStepEnd', 'onStdOut', 'onStdErr', 'onError', 'onEnd', 'onExit'] as const)
@@ -113,14 +117,14 @@ class Reporter {
     if (!announcedSteps.has(step.category))
       return;
     this.session.channel.sendLater({
-      type: 'stepBegin', id: test.id, retry: result.retry, title: stripAnsi(step.title), category: step.category,
+      type: 'stepBegin', id: test.id, retry: result.retry, title: stepTitle(step.title), category: step.category,
       startedAt: iso(step.startTime), depth: depthOf(step),
     });
   }
 
   onStepEnd(test: TestCase, result: any, step: any): void {
     this.session.channel.sendLater({
-      type: 'step', id: test.id, retry: result.retry, title: stripAnsi(step.title), category: step.category,
+      type: 'step', id: test.id, retry: result.retry, title: stepTitle(step.title), category: step.category,
       location: wireLocation(step.location), startedAt: iso(step.startTime), durationMs: whole(step.duration),
       error: step.error && wireError(step.error), depth: depthOf(step),
     });
@@ -136,14 +140,8 @@ class Reporter {
 
   onTestEnd(test: TestCase, result: any): void {
     this.session.workers.testEnds(result);
-    for (const error of result.errors ?? []) {
-      // We are the first reporter: blob and HTML show what is written here.
-      const explained = explainMissingBrowser(String(error.message ?? ''), this.session.browsers);
-      if (explained) {
-        error.message = 'Error: ' + explained;
-        error.stack = undefined;
-      }
-    }
+    for (const error of result.errors ?? [])
+      this.explain(error, test, result);
     const failed = result.status !== 'skipped' && result.status !== 'interrupted' && result.status !== test.expectedStatus;
     this.session.channel.send({
       type: 'testEnd', id: test.id, retry: result.retry, status: result.status ?? 'interrupted', expectedStatus: test.expectedStatus,
@@ -152,6 +150,19 @@ class Reporter {
       errors: (result.errors ?? []).map(wireError), attachments: this.attachments.wire(result.attachments),
       annotations: wireAnnotations(result.annotations ?? test.annotations),
     });
+  }
+
+  /** Says in plain words what Playwright can only say in its own. Before blob and HTML: we are the first reporter. */
+  private explain(error: any, test: TestCase, result: any): void {
+    const message = String(error.message ?? '');
+    const limitMs = this.hung.get(`${test.id} ${result.retry}`);
+    let explained = explainMissingBrowser(message, this.session.browsers);
+    if (limitMs !== undefined && message.includes('worker process exited unexpectedly'))
+      explained = `the test was stuck: after ${limitMs} ms its process did not even answer any more and was killed. An endless loop?`;
+    if (!explained)
+      return;
+    error.message = 'Error: ' + explained;
+    error.stack = undefined;
   }
 
   onError(error: any): void {

@@ -82,6 +82,7 @@ test('long but alive', async () => { test.setTimeout(20000); await new Promise(d
 test('next', () => {});`),
     }, version), { all: true }, { hangFactor: 2, hangGraceMs: 500 });
     assert.deepEqual(attempt.ran(), { 'hangs': 'failed', 'long but alive': 'passed', 'next': 'passed' });
+    assert.match((await attempt.wait('testEnd', end => end.status === 'failed')).errors[0].message, /stuck.*1500 ms/);
     assert.deepEqual(attempt.all('hung'), [{ type: 'hung', id: attempt.id('hangs'), retry: 0, limitMs: 1500 }]);
     assert.equal((await attempt.wait('end')).status, 'failed');
   });
@@ -200,6 +201,13 @@ test('attaches', async ({}, info) => {
   assert.equal(large.body, undefined);
   assert.ok(large.path.startsWith(attempt.outDir));
   assert.equal(fs.statSync(large.path).size, 300 * 1024);
+});
+
+test('an error of megabytes is cut', async () => {
+  const attempt = await run(makeRepository(spec(`test('x', () => { throw new Error('y'.repeat(5 << 20)); });`)));
+  const [error] = (await attempt.wait('testEnd')).errors;
+  assert.ok(error.message.length < 70_000);
+  assert.match(error.message, /… \(cut\)$/);
 });
 
 test('browsers: links for Chromium, plain words for Firefox', async () => {
