@@ -17,6 +17,7 @@ class Reporter {
     everything = false;
     attachments = new attachments_1.Attachments(this.session.start.outDir);
     output = new output_1.Output(message => this.session.channel.sendLater(message));
+    alone;
     hung = new Map();
     errors = 0;
     focused = false;
@@ -61,7 +62,11 @@ class Reporter {
         const orphans = select.all ? [] : (0, selection_1.orphanSetup)(chosen, this.listed, project => along.has(project));
         if (orphans.length) {
             const alone = this.listed.filter(({ wire }) => chosen.has(wire.id)).map(({ wire }) => wire);
-            await this.session.runAlone(alone.map(wire => wire.id), [...new Set(alone.map(wire => wire.project))]);
+            // Here Playwright stops as after Ctrl+C, so that its web server and global set-up are taken down before they are
+            // started once more; the other process begins in onExit.
+            this.alone = { ids: alone.map(wire => wire.id), projects: [...new Set(alone.map(wire => wire.project))] };
+            process.emit('SIGINT', 'SIGINT');
+            return new Promise(() => { });
         }
         if (select.all)
             return;
@@ -175,6 +180,10 @@ class Reporter {
     }
     /** Playwright calls the onExit of all reporters after every one of their onEnd: blob and HTML are written. */
     async onExit() {
+        if (this.alone) {
+            this.session.workers.dropSpare();
+            await this.session.runAlone(this.alone.ids, this.alone.projects);
+        }
         this.session.ended = true;
         this.session.workers.dropSpare();
         this.session.channel.send({ type: 'bye' });
@@ -274,6 +283,8 @@ class Reporter {
             this.session.channel.send({ type: 'error', message: `tas-runner, in ${method}: ${error?.message ?? error}`, stack: error?.stack });
         };
         this[method] = (...args) => {
+            if (this.alone && method !== 'onExit')
+                return undefined; // another process will tell
             try {
                 const result = call.apply(this, args);
                 return result instanceof Promise ? result.catch(tell) : result;

@@ -20,6 +20,7 @@ class Reporter {
   private everything = false;
   private attachments = new Attachments(this.session.start.outDir);
   private output = new Output(message => this.session.channel.sendLater(message));
+  private alone: { ids: string[]; projects: string[] } | undefined;
   private hung = new Map<string, number>();
   private errors = 0;
   private focused = false;
@@ -67,7 +68,11 @@ class Reporter {
     const orphans = select.all ? [] : orphanSetup(chosen, this.listed, project => along.has(project));
     if (orphans.length) {
       const alone = this.listed.filter(({ wire }) => chosen.has(wire.id)).map(({ wire }) => wire);
-      await this.session.runAlone(alone.map(wire => wire.id), [...new Set(alone.map(wire => wire.project))]);
+      // Here Playwright stops as after Ctrl+C, so that its web server and global set-up are taken down before they are
+      // started once more; the other process begins in onExit.
+      this.alone = { ids: alone.map(wire => wire.id), projects: [...new Set(alone.map(wire => wire.project))] };
+      process.emit('SIGINT', 'SIGINT');
+      return new Promise(() => {});
     }
     if (select.all)
       return;
@@ -191,6 +196,10 @@ class Reporter {
 
   /** Playwright calls the onExit of all reporters after every one of their onEnd: blob and HTML are written. */
   async onExit(): Promise<void> {
+    if (this.alone) {
+      this.session.workers.dropSpare();
+      await this.session.runAlone(this.alone.ids, this.alone.projects);
+    }
     this.session.ended = true;
     this.session.workers.dropSpare();
     this.session.channel.send({ type: 'bye' });
@@ -296,6 +305,8 @@ class Reporter {
       this.session.channel.send({ type: 'error', message: `tas-runner, in ${method}: ${error?.message ?? error}`, stack: error?.stack });
     };
     (this as any)[method] = (...args: any[]) => {
+      if (this.alone && method !== 'onExit')
+        return undefined; // another process will tell
       try {
         const result = call.apply(this, args);
         return result instanceof Promise ? result.catch(tell) : result;
