@@ -3,6 +3,7 @@ Object.defineProperty(exports, "__esModule", { value: true });
 const attachments_1 = require("./attachments");
 const browsers_1 = require("./browsers");
 const output_1 = require("./output");
+const loading_1 = require("./loading");
 const selection_1 = require("./selection");
 const session_1 = require("./session");
 const tests_1 = require("./tests");
@@ -59,6 +60,9 @@ class Reporter {
         if (!chosen)
             return new Promise(() => { }); // the process is about to end
         const along = this.along(chosen);
+        const broken = (0, selection_1.brokenSetup)(along, this.broken());
+        if (broken)
+            throw new Error(broken);
         const orphans = select.all ? [] : (0, selection_1.orphanSetup)(chosen, this.listed, project => along.has(project));
         if (orphans.length) {
             const alone = this.listed.filter(({ wire }) => chosen.has(wire.id)).map(({ wire }) => wire);
@@ -165,7 +169,7 @@ class Reporter {
     async onEnd(result) {
         if (this.session.mode === 'list') {
             this.sendLoadErrors();
-            this.session.channel.send({ type: 'listed', total: this.listed.length, fatal: this.errors > 0 && !this.listed.length, focused: this.focused });
+            this.session.channel.send({ type: 'listed', total: this.listed.length, fatal: this.errors > 0 && !this.listed.length, focused: this.focused, brokenProjects: this.session.start.focus ? this.broken() : undefined });
             this.session.listed = true;
             return undefined;
         }
@@ -215,6 +219,9 @@ class Reporter {
             this.session.fail((0, selection_1.problemCode)(error), error.message);
             return undefined;
         }
+    }
+    broken() {
+        return (0, loading_1.brokenProjects)(this.session.playwright, this.config, this.session.loadErrors);
     }
     along(chosen) {
         const own = this.listed.filter(({ wire }) => chosen.has(wire.id) && !wire.setup).map(({ wire }) => wire.project);

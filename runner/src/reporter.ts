@@ -4,7 +4,8 @@ import type { Location, Select } from './protocol';
 import { Attachments } from './attachments';
 import { explainMissingBrowser } from './browsers';
 import { Output } from './output';
-import { choose, orphanSetup, problemCode, projectsAlong, someOf, type Listed } from './selection';
+import { brokenProjects } from './loading';
+import { brokenSetup, choose, orphanSetup, problemCode, projectsAlong, someOf, type Listed } from './selection';
 import { getSession, type Session } from './session';
 import { focusedTests, grepTitle, hasFocus, projectName, setupProjectNames, wireAnnotations, wireProjects, wireTests, type Suite, type TestCase } from './tests';
 import { snippetAt, stepTitle, stripAnsi, wireError, wireLocation } from './text';
@@ -65,6 +66,9 @@ class Reporter {
     if (!chosen)
       return new Promise(() => {}); // the process is about to end
     const along = this.along(chosen);
+    const broken = brokenSetup(along, this.broken());
+    if (broken)
+      throw new Error(broken);
     const orphans = select.all ? [] : orphanSetup(chosen, this.listed, project => along.has(project));
     if (orphans.length) {
       const alone = this.listed.filter(({ wire }) => chosen.has(wire.id)).map(({ wire }) => wire);
@@ -180,7 +184,7 @@ class Reporter {
   async onEnd(result: any): Promise<{ status: string } | undefined> {
     if (this.session.mode === 'list') {
       this.sendLoadErrors();
-      this.session.channel.send({ type: 'listed', total: this.listed.length, fatal: this.errors > 0 && !this.listed.length, focused: this.focused });
+      this.session.channel.send({ type: 'listed', total: this.listed.length, fatal: this.errors > 0 && !this.listed.length, focused: this.focused, brokenProjects: this.session.start.focus ? this.broken() : undefined });
       this.session.listed = true;
       return undefined;
     }
@@ -232,6 +236,10 @@ class Reporter {
       this.session.fail(problemCode(error), (error as Error).message);
       return undefined;
     }
+  }
+
+  private broken(): string[] {
+    return brokenProjects(this.session.playwright!, this.config, this.session.loadErrors);
   }
 
   private along(chosen: Set<string>): Set<string> {
