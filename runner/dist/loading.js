@@ -1,6 +1,7 @@
 "use strict";
 Object.defineProperty(exports, "__esModule", { value: true });
 exports.keepLoadErrorsAside = keepLoadErrorsAside;
+exports.brokenProjects = brokenProjects;
 // A test file that does not load makes `playwright test` refuse the whole run. Here the other files still run: the
 // function that loads one file is wrapped, its errors are kept aside, shown, and make the run fail at the end.
 // Nothing of the happy path changes. Where a future Playwright has no such function its own refusal stays.
@@ -29,6 +30,13 @@ function keepLoadErrorsAside(playwright, report) {
     const loader = fs.existsSync(bundle) ? require(bundle).testLoader : undefined;
     if (typeof loader?.loadTestFile === 'function')
         replaceExports(bundle, { testLoader: derive(loader, { loadTestFile: wrap(loader.loadTestFile) }) });
+}
+/** The projects that have lost a file because it does not load. */
+function brokenProjects(playwright, config, loadErrors) {
+    if (!loadErrors.length)
+        return [];
+    const { createFileMatcher } = require(path.join(playwright.testDir, 'lib', 'util.js'));
+    return config.projects.filter((project) => loadErrors.some(({ file }) => file.startsWith(project.testDir + path.sep) && createFileMatcher(project.testMatch)(file) && !createFileMatcher(project.testIgnore)(file))).map((project) => project.name);
 }
 function withoutOwnFrames(stack) {
     return stack?.split('\n').filter(line => !line.includes(__filename)).join('\n');

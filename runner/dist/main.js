@@ -105,6 +105,7 @@ async function begin(session, onRelay) {
             type: 'hello', protocol: protocol_1.PROTOCOL, runner: (0, playwright_1.ownVersion)(), playwright: playwright.version, node: process.versions.node,
             repositoryRunner: (0, playwright_1.repositoryRunner)(process.cwd()),
         });
+        session.playwright = playwright;
         (0, exit_1.watchExit)(session, playwright);
         session.reportersSeeEachOthersErrors = playwright.minor >= firstWithPreprocess;
         if (session.mode === 'ask' && playwright.minor < firstWithPreprocess)
@@ -124,6 +125,7 @@ async function listElsewhere(session, onRelay) {
     let projects = [];
     let loadErrors = 0;
     let fatal = false;
+    let broken = [];
     const lister = (0, relay_1.startRunner)({ ...start, listOnly: true, focus: true }, (message) => {
         if (message.type === 'tests') {
             for (const wire of message.tests) {
@@ -140,6 +142,8 @@ async function listElsewhere(session, onRelay) {
         else if (message.type === 'listed') {
             session.listed = true;
             fatal = message.fatal;
+            broken = message.brokenProjects ?? [];
+            delete message.brokenProjects;
         }
         session.ended ||= message.type === 'failed';
         if (['suite', 'tests', 'error', 'listed', 'failed'].includes(message.type))
@@ -171,6 +175,9 @@ async function listElsewhere(session, onRelay) {
         const chosen = (0, selection_1.choose)(select, listed, start.grepTimeoutMs ?? 10_000);
         const own = listed.filter(({ wire }) => chosen.has(wire.id) && !wire.setup).map(({ wire }) => wire.project);
         const along = (0, selection_1.projectsAlong)(projects, new Set(own));
+        const reason = (0, selection_1.brokenSetup)(along, broken);
+        if (reason)
+            return session.fail('bad-config', reason);
         const orphans = select.all ? [] : (0, selection_1.orphanSetup)(chosen, listed, project => along.has(project));
         session.listedBefore = listed;
         session.mode = 'only';

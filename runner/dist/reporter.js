@@ -3,6 +3,7 @@ Object.defineProperty(exports, "__esModule", { value: true });
 const attachments_1 = require("./attachments");
 const browsers_1 = require("./browsers");
 const output_1 = require("./output");
+const loading_1 = require("./loading");
 const selection_1 = require("./selection");
 const session_1 = require("./session");
 const tests_1 = require("./tests");
@@ -17,6 +18,8 @@ class Reporter {
     everything = false;
     attachments = new attachments_1.Attachments(this.session.start.outDir);
     output = new output_1.Output(message => this.session.channel.sendLater(message));
+    alone;
+    hung = new Map();
     errors = 0;
     focused = false;
     /** Playwright has a selection and begins with an empty tree: its reasons follow as errors. */
@@ -25,7 +28,10 @@ class Reporter {
     sendErrorsOfFiles = true;
     constructor() {
         this.session.reporting = true;
-        this.session.workers.onHung = (test, retry, limitMs) => this.session.channel.send({ type: 'hung', id: test.id, retry, limitMs });
+        this.session.workers.onHung = (test, retry, limitMs) => {
+            this.hung.set(`${test.id} ${retry}`, limitMs);
+            this.session.channel.send({ type: 'hung', id: test.id, retry, limitMs });
+        };
         // The process that listed has told them already.
         this.sendErrorsOfFiles = !this.session.start.only?.loadErrors;
         for (const method of ['onBegin', 'onTestBegin', 'onTestEnd', 'onStepBegin', 'onStepEnd', 'onStdOut', 'onStdErr', 'onError', 'onEnd', 'onExit'])
@@ -54,10 +60,17 @@ class Reporter {
         if (!chosen)
             return new Promise(() => { }); // the process is about to end
         const along = this.along(chosen);
+        const broken = (0, selection_1.brokenSetup)(along, this.broken());
+        if (broken)
+            throw new Error(broken);
         const orphans = select.all ? [] : (0, selection_1.orphanSetup)(chosen, this.listed, project => along.has(project));
         if (orphans.length) {
             const alone = this.listed.filter(({ wire }) => chosen.has(wire.id)).map(({ wire }) => wire);
-            await this.session.runAlone(alone.map(wire => wire.id), [...new Set(alone.map(wire => wire.project))]);
+            // Here Playwright stops as after Ctrl+C, so that its web server and global set-up are taken down before they are
+            // started once more; the other process begins in onExit.
+            this.alone = { ids: alone.map(wire => wire.id), projects: [...new Set(alone.map(wire => wire.project))] };
+            process.emit('SIGINT', 'SIGINT');
+            return new Promise(() => { });
         }
         if (select.all)
             return;
@@ -105,13 +118,13 @@ class Reporter {
         if (!announcedSteps.has(step.category))
             return;
         this.session.channel.sendLater({
-            type: 'stepBegin', id: test.id, retry: result.retry, title: (0, text_1.stripAnsi)(step.title), category: step.category,
+            type: 'stepBegin', id: test.id, retry: result.retry, title: (0, text_1.stepTitle)(step.title), category: step.category,
             startedAt: iso(step.startTime), depth: depthOf(step),
         });
     }
     onStepEnd(test, result, step) {
         this.session.channel.sendLater({
-            type: 'step', id: test.id, retry: result.retry, title: (0, text_1.stripAnsi)(step.title), category: step.category,
+            type: 'step', id: test.id, retry: result.retry, title: (0, text_1.stepTitle)(step.title), category: step.category,
             location: (0, text_1.wireLocation)(step.location), startedAt: iso(step.startTime), durationMs: whole(step.duration),
             error: step.error && (0, text_1.wireError)(step.error), depth: depthOf(step),
         });
@@ -124,14 +137,8 @@ class Reporter {
     }
     onTestEnd(test, result) {
         this.session.workers.testEnds(result);
-        for (const error of result.errors ?? []) {
-            // We are the first reporter: blob and HTML show what is written here.
-            const explained = (0, browsers_1.explainMissingBrowser)(String(error.message ?? ''), this.session.browsers);
-            if (explained) {
-                error.message = 'Error: ' + explained;
-                error.stack = undefined;
-            }
-        }
+        for (const error of result.errors ?? [])
+            this.explain(error, test, result);
         const failed = result.status !== 'skipped' && result.status !== 'interrupted' && result.status !== test.expectedStatus;
         this.session.channel.send({
             type: 'testEnd', id: test.id, retry: result.retry, status: result.status ?? 'interrupted', expectedStatus: test.expectedStatus,
@@ -140,6 +147,18 @@ class Reporter {
             errors: (result.errors ?? []).map(text_1.wireError), attachments: this.attachments.wire(result.attachments),
             annotations: (0, tests_1.wireAnnotations)(result.annotations ?? test.annotations),
         });
+    }
+    /** Says in plain words what Playwright can only say in its own. Before blob and HTML: we are the first reporter. */
+    explain(error, test, result) {
+        const message = String(error.message ?? '');
+        const limitMs = this.hung.get(`${test.id} ${result.retry}`);
+        let explained = (0, browsers_1.explainMissingBrowser)(message, this.session.browsers);
+        if (limitMs !== undefined && message.includes('worker process exited unexpectedly'))
+            explained = `the test was stuck: after ${limitMs} ms its process did not even answer any more and was killed. An endless loop?`;
+        if (!explained)
+            return;
+        error.message = 'Error: ' + explained;
+        error.stack = undefined;
     }
     onError(error) {
         if (this.loadErrorsRaised && error?.message?.includes(this.loadErrorsRaised.message))
@@ -150,7 +169,7 @@ class Reporter {
     async onEnd(result) {
         if (this.session.mode === 'list') {
             this.sendLoadErrors();
-            this.session.channel.send({ type: 'listed', total: this.listed.length, fatal: this.errors > 0 && !this.listed.length, focused: this.focused });
+            this.session.channel.send({ type: 'listed', total: this.listed.length, fatal: this.errors > 0 && !this.listed.length, focused: this.focused, brokenProjects: this.session.start.focus ? this.broken() : undefined });
             this.session.listed = true;
             return undefined;
         }
@@ -165,7 +184,12 @@ class Reporter {
     }
     /** Playwright calls the onExit of all reporters after every one of their onEnd: blob and HTML are written. */
     async onExit() {
+        if (this.alone) {
+            this.session.workers.dropSpare();
+            await this.session.runAlone(this.alone.ids, this.alone.projects);
+        }
         this.session.ended = true;
+        this.session.workers.dropSpare();
         this.session.channel.send({ type: 'bye' });
         await this.session.channel.drain();
     }
@@ -195,6 +219,9 @@ class Reporter {
             this.session.fail((0, selection_1.problemCode)(error), error.message);
             return undefined;
         }
+    }
+    broken() {
+        return (0, loading_1.brokenProjects)(this.session.playwright, this.config, this.session.loadErrors);
     }
     along(chosen) {
         const own = this.listed.filter(({ wire }) => chosen.has(wire.id) && !wire.setup).map(({ wire }) => wire.project);
@@ -263,6 +290,8 @@ class Reporter {
             this.session.channel.send({ type: 'error', message: `tas-runner, in ${method}: ${error?.message ?? error}`, stack: error?.stack });
         };
         this[method] = (...args) => {
+            if (this.alone && method !== 'onExit')
+                return undefined; // another process will tell
             try {
                 const result = call.apply(this, args);
                 return result instanceof Promise ? result.catch(tell) : result;

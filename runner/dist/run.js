@@ -18,10 +18,10 @@ function runPlaywright(session, playwright) {
     });
     for (const name of ['PW_TEST_REPORTER', 'PWTEST_WATCH', 'PWDEBUG', 'PLAYWRIGHT_HTML_REPORT', 'PLAYWRIGHT_BLOB_OUTPUT_DIR', 'PLAYWRIGHT_BLOB_OUTPUT_NAME'])
         delete process.env[name];
+    if (mode !== 'list')
+        session.workers.watchForks(playwright);
     session.browsers.link(playwright);
     (0, loading_1.keepLoadErrorsAside)(playwright, loadError => session.loadErrors.push(loadError));
-    if (mode !== 'list')
-        session.workers.watchForks();
     // Loaded here, so that Playwright finds it loaded and does not put it through its own compiler.
     const reporter = require.resolve('./reporter.js');
     require(reporter);

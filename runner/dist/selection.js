@@ -3,6 +3,7 @@ Object.defineProperty(exports, "__esModule", { value: true });
 exports.choose = choose;
 exports.orphanSetup = orphanSetup;
 exports.projectsAlong = projectsAlong;
+exports.brokenSetup = brokenSetup;
 exports.problemCode = problemCode;
 exports.someOf = someOf;
 // Decides which of the listed tests a `select` message means.
@@ -54,6 +55,11 @@ function projectsAlong(projects, chosen) {
     };
     chosen.forEach(visit);
     return along;
+}
+/** Why these tests cannot run: without a set-up that does not load they would fail for reasons that are not theirs. */
+function brokenSetup(along, broken) {
+    const lost = broken.filter(project => along.has(project));
+    return lost.length ? `nothing was run: the selected tests depend on ${someOf(lost)}, and a file of it does not load` : undefined;
 }
 function problemCode(error) {
     return error instanceof grep_1.GrepProblem ? error.code : 'internal';

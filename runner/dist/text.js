@@ -1,6 +1,7 @@
 "use strict";
 Object.defineProperty(exports, "__esModule", { value: true });
 exports.stripAnsi = stripAnsi;
+exports.stepTitle = stepTitle;
 exports.relativeFile = relativeFile;
 exports.wireLocation = wireLocation;
 exports.wireError = wireError;
@@ -13,6 +14,14 @@ const ansi = /\u001b\[[0-9;?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u00
 function stripAnsi(text) {
     return text.includes('\u001b') ? text.replace(ansi, '') : text;
 }
+// A diff of two pages can be megabytes; nobody reads the rest of it, and a reader of lines has to hold it.
+const longestErrorText = 64 * 1024;
+function shorten(text, longest) {
+    return text.length > longest ? text.slice(0, longest) + '\n… (cut)' : text;
+}
+function stepTitle(title) {
+    return shorten(stripAnsi(title), 2000);
+}
 /** Relative to the working directory with `/` where the file lies below it, else as it is. */
 function relativeFile(file) {
     const relative = path.relative(process.cwd(), file);
@@ -24,7 +33,7 @@ function wireLocation(location) {
     return location && { file: relativeFile(location.file), line: location.line, column: location.column };
 }
 function wireError(error) {
-    const text = (value) => (typeof value === 'string' ? stripAnsi(value) : undefined);
+    const text = (value) => (typeof value === 'string' ? shorten(stripAnsi(value), longestErrorText) : undefined);
     return {
         message: text(error?.message),
         stack: text(error?.stack),

@@ -5,24 +5,31 @@ exports.Workers = exports.reportedOutputBytes = void 0;
 // before Playwright is loaded; the first message to a worker tells which index it has. Two things need the handle:
 // a test whose process does nothing any more is killed, and a test that prints without end is cut short.
 const childProcess = require("child_process");
+const spare_1 = require("./spare");
 /** What the reports keep of the output of one try of a test. 100 MB would go into the blob, the HTML and memory. */
 exports.reportedOutputBytes = 1024 * 1024;
 const cutNotice = '\n[tas-runner: this test printed more than 1 MiB, the rest was dropped]\n';
 class Workers {
     limits;
     byIndex = new Map();
+    spare;
     onHung = () => { };
     constructor(limits) {
         this.limits = limits;
     }
     /** To be called before Playwright is loaded: it may keep the function. */
-    watchForks() {
+    watchForks(playwright) {
         const fork = childProcess.fork;
+        this.spare = (0, spare_1.forkSpare)(playwright, fork);
         childProcess.fork = (...args) => {
-            const child = fork.apply(childProcess, args);
+            const child = this.spare?.take(args[0], args[1]) ?? fork.apply(childProcess, args);
             this.adopt(child);
             return child;
         };
+    }
+    /** No more tests will begin. */
+    dropSpare() {
+        this.spare?.drop();
     }
     testBegins(test, result) {
         const worker = this.byIndex.get(result.workerIndex);

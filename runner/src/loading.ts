@@ -35,6 +35,16 @@ export function keepLoadErrorsAside(playwright: Playwright, report: (loadError: 
     replaceExports(bundle, { testLoader: derive(loader, { loadTestFile: wrap(loader.loadTestFile) }) });
 }
 
+/** The projects that have lost a file because it does not load. */
+export function brokenProjects(playwright: Playwright, config: any, loadErrors: LoadError[]): string[] {
+  if (!loadErrors.length)
+    return [];
+  const { createFileMatcher } = require(path.join(playwright.testDir, 'lib', 'util.js'));
+  return config.projects.filter((project: any) => loadErrors.some(({ file }) =>
+    file.startsWith(project.testDir + path.sep) && createFileMatcher(project.testMatch)(file) && !createFileMatcher(project.testIgnore)(file),
+  )).map((project: any) => project.name);
+}
+
 function withoutOwnFrames(stack: string | undefined): string | undefined {
   return stack?.split('\n').filter(line => !line.includes(__filename)).join('\n');
 }

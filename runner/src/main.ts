@@ -8,7 +8,7 @@ import { findPlaywright, ownVersion, PlaywrightProblem, repositoryRunner } from 
 import { PROTOCOL, type FailCode, type FromAttempt, type Select, type Start } from './protocol';
 import { startRunner, type Relay } from './relay';
 import { runPlaywright } from './run';
-import { choose, orphanSetup, problemCode, projectsAlong, type Listed } from './selection';
+import { brokenSetup, choose, orphanSetup, problemCode, projectsAlong, type Listed } from './selection';
 import { setSession, type Session } from './session';
 import { Workers } from './workers';
 
@@ -107,6 +107,7 @@ async function begin(session: Session, onRelay: (relay: Relay | undefined) => vo
       type: 'hello', protocol: PROTOCOL, runner: ownVersion(), playwright: playwright.version, node: process.versions.node,
       repositoryRunner: repositoryRunner(process.cwd()),
     });
+    session.playwright = playwright;
     watchExit(session, playwright);
     session.reportersSeeEachOthersErrors = playwright.minor >= firstWithPreprocess;
     if (session.mode === 'ask' && playwright.minor < firstWithPreprocess)
@@ -126,6 +127,7 @@ async function listElsewhere(session: Session, onRelay: (relay: Relay | undefine
   let projects: any[] = [];
   let loadErrors = 0;
   let fatal = false;
+  let broken: string[] = [];
   const lister = startRunner({ ...start, listOnly: true, focus: true }, (message: any) => {
     if (message.type === 'tests') {
       for (const wire of message.tests) {
@@ -139,6 +141,8 @@ async function listElsewhere(session: Session, onRelay: (relay: Relay | undefine
     } else if (message.type === 'listed') {
       session.listed = true;
       fatal = message.fatal;
+      broken = message.brokenProjects ?? [];
+      delete message.brokenProjects;
     }
     session.ended ||= message.type === 'failed';
     if (['suite', 'tests', 'error', 'listed', 'failed'].includes(message.type))
@@ -170,6 +174,9 @@ async function listElsewhere(session: Session, onRelay: (relay: Relay | undefine
     const chosen = choose(select, listed, start.grepTimeoutMs ?? 10_000);
     const own = listed.filter(({ wire }) => chosen.has(wire.id) && !wire.setup).map(({ wire }) => wire.project);
     const along = projectsAlong(projects, new Set(own));
+    const reason = brokenSetup(along, broken);
+    if (reason)
+      return session.fail('bad-config', reason);
     const orphans = select.all ? [] : orphanSetup(chosen, listed, project => along.has(project));
     session.listedBefore = listed;
     session.mode = 'only';

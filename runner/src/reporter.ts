@@ -4,10 +4,11 @@ import type { Location, Select } from './protocol';
 import { Attachments } from './attachments';
 import { explainMissingBrowser } from './browsers';
 import { Output } from './output';
-import { choose, orphanSetup, problemCode, projectsAlong, someOf, type Listed } from './selection';
+import { brokenProjects } from './loading';
+import { brokenSetup, choose, orphanSetup, problemCode, projectsAlong, someOf, type Listed } from './selection';
 import { getSession, type Session } from './session';
 import { focusedTests, grepTitle, hasFocus, projectName, setupProjectNames, wireAnnotations, wireProjects, wireTests, type Suite, type TestCase } from './tests';
-import { snippetAt, stripAnsi, wireError, wireLocation } from './text';
+import { snippetAt, stepTitle, stripAnsi, wireError, wireLocation } from './text';
 
 const testsPerMessage = 500;
 const announcedSteps = new Set(['test.step', 'pw:api', 'expect', 'hook']);
@@ -20,6 +21,8 @@ class Reporter {
   private everything = false;
   private attachments = new Attachments(this.session.start.outDir);
   private output = new Output(message => this.session.channel.sendLater(message));
+  private alone: { ids: string[]; projects: string[] } | undefined;
+  private hung = new Map<string, number>();
   private errors = 0;
   private focused = false;
   /** Playwright has a selection and begins with an empty tree: its reasons follow as errors. */
@@ -29,7 +32,10 @@ class Reporter {
 
   constructor() {
     this.session.reporting = true;
-    this.session.workers.onHung = (test, retry, limitMs) => this.session.channel.send({ type: 'hung', id: test.id, retry, limitMs });
+    this.session.workers.onHung = (test, retry, limitMs) => {
+      this.hung.set(`${test.id} ${retry}`, limitMs);
+      this.session.channel.send({ type: 'hung', id: test.id, retry, limitMs });
+    };
     // The process that listed has told them already.
     this.sendErrorsOfFiles = !this.session.start.only?.loadErrors;
     for (const method of ['onBegin', 'onTestBegin', 'onTestEnd', 'onStepBegin', 'onStepEnd', 'onStdOut', 'onStdErr', 'onError', 'onEnd', 'onExit'] as const)
@@ -60,10 +66,17 @@ class Reporter {
     if (!chosen)
       return new Promise(() => {}); // the process is about to end
     const along = this.along(chosen);
+    const broken = brokenSetup(along, this.broken());
+    if (broken)
+      throw new Error(broken);
     const orphans = select.all ? [] : orphanSetup(chosen, this.listed, project => along.has(project));
     if (orphans.length) {
       const alone = this.listed.filter(({ wire }) => chosen.has(wire.id)).map(({ wire }) => wire);
-      await this.session.runAlone(alone.map(wire => wire.id), [...new Set(alone.map(wire => wire.project))]);
+      // Here Playwright stops as after Ctrl+C, so that its web server and global set-up are taken down before they are
+      // started once more; the other process begins in onExit.
+      this.alone = { ids: alone.map(wire => wire.id), projects: [...new Set(alone.map(wire => wire.project))] };
+      process.emit('SIGINT', 'SIGINT');
+      return new Promise(() => {});
     }
     if (select.all)
       return;
@@ -113,14 +126,14 @@ class Reporter {
     if (!announcedSteps.has(step.category))
       return;
     this.session.channel.sendLater({
-      type: 'stepBegin', id: test.id, retry: result.retry, title: stripAnsi(step.title), category: step.category,
+      type: 'stepBegin', id: test.id, retry: result.retry, title: stepTitle(step.title), category: step.category,
       startedAt: iso(step.startTime), depth: depthOf(step),
     });
   }
 
   onStepEnd(test: TestCase, result: any, step: any): void {
     this.session.channel.sendLater({
-      type: 'step', id: test.id, retry: result.retry, title: stripAnsi(step.title), category: step.category,
+      type: 'step', id: test.id, retry: result.retry, title: stepTitle(step.title), category: step.category,
       location: wireLocation(step.location), startedAt: iso(step.startTime), durationMs: whole(step.duration),
       error: step.error && wireError(step.error), depth: depthOf(step),
     });
@@ -136,14 +149,8 @@ class Reporter {
 
   onTestEnd(test: TestCase, result: any): void {
     this.session.workers.testEnds(result);
-    for (const error of result.errors ?? []) {
-      // We are the first reporter: blob and HTML show what is written here.
-      const explained = explainMissingBrowser(String(error.message ?? ''), this.session.browsers);
-      if (explained) {
-        error.message = 'Error: ' + explained;
-        error.stack = undefined;
-      }
-    }
+    for (const error of result.errors ?? [])
+      this.explain(error, test, result);
     const failed = result.status !== 'skipped' && result.status !== 'interrupted' && result.status !== test.expectedStatus;
     this.session.channel.send({
       type: 'testEnd', id: test.id, retry: result.retry, status: result.status ?? 'interrupted', expectedStatus: test.expectedStatus,
@@ -152,6 +159,19 @@ class Reporter {
       errors: (result.errors ?? []).map(wireError), attachments: this.attachments.wire(result.attachments),
       annotations: wireAnnotations(result.annotations ?? test.annotations),
     });
+  }
+
+  /** Says in plain words what Playwright can only say in its own. Before blob and HTML: we are the first reporter. */
+  private explain(error: any, test: TestCase, result: any): void {
+    const message = String(error.message ?? '');
+    const limitMs = this.hung.get(`${test.id} ${result.retry}`);
+    let explained = explainMissingBrowser(message, this.session.browsers);
+    if (limitMs !== undefined && message.includes('worker process exited unexpectedly'))
+      explained = `the test was stuck: after ${limitMs} ms its process did not even answer any more and was killed. An endless loop?`;
+    if (!explained)
+      return;
+    error.message = 'Error: ' + explained;
+    error.stack = undefined;
   }
 
   onError(error: any): void {
@@ -164,7 +184,7 @@ class Reporter {
   async onEnd(result: any): Promise<{ status: string } | undefined> {
     if (this.session.mode === 'list') {
       this.sendLoadErrors();
-      this.session.channel.send({ type: 'listed', total: this.listed.length, fatal: this.errors > 0 && !this.listed.length, focused: this.focused });
+      this.session.channel.send({ type: 'listed', total: this.listed.length, fatal: this.errors > 0 && !this.listed.length, focused: this.focused, brokenProjects: this.session.start.focus ? this.broken() : undefined });
       this.session.listed = true;
       return undefined;
     }
@@ -180,7 +200,12 @@ class Reporter {
 
   /** Playwright calls the onExit of all reporters after every one of their onEnd: blob and HTML are written. */
   async onExit(): Promise<void> {
+    if (this.alone) {
+      this.session.workers.dropSpare();
+      await this.session.runAlone(this.alone.ids, this.alone.projects);
+    }
     this.session.ended = true;
+    this.session.workers.dropSpare();
     this.session.channel.send({ type: 'bye' });
     await this.session.channel.drain();
   }
@@ -211,6 +236,10 @@ class Reporter {
       this.session.fail(problemCode(error), (error as Error).message);
       return undefined;
     }
+  }
+
+  private broken(): string[] {
+    return brokenProjects(this.session.playwright!, this.config, this.session.loadErrors);
   }
 
   private along(chosen: Set<string>): Set<string> {
@@ -284,6 +313,8 @@ class Reporter {
       this.session.channel.send({ type: 'error', message: `tas-runner, in ${method}: ${error?.message ?? error}`, stack: error?.stack });
     };
     (this as any)[method] = (...args: any[]) => {
+      if (this.alone && method !== 'onExit')
+        return undefined; // another process will tell
       try {
         const result = call.apply(this, args);
         return result instanceof Promise ? result.catch(tell) : result;

@@ -60,6 +60,12 @@ export function projectsAlong(projects: { name: string; dependencies: string[]; 
   return along;
 }
 
+/** Why these tests cannot run: without a set-up that does not load they would fail for reasons that are not theirs. */
+export function brokenSetup(along: Set<string>, broken: string[]): string | undefined {
+  const lost = broken.filter(project => along.has(project));
+  return lost.length ? `nothing was run: the selected tests depend on ${someOf(lost)}, and a file of it does not load` : undefined;
+}
+
 export function problemCode(error: unknown): FailCode {
   return error instanceof GrepProblem ? error.code : 'internal';
 }

@@ -2,6 +2,7 @@
 import type { Browsers } from './browsers';
 import type { Channel } from './channel';
 import type { LoadError } from './loading';
+import type { Playwright } from './playwright';
 import type { FailCode, Select, Start } from './protocol';
 import type { Listed } from './selection';
 import type { Workers } from './workers';
@@ -18,6 +19,7 @@ export interface Session {
   start: Start;
   mode: Mode;
   browsers: Browsers;
+  playwright?: Playwright;
   workers: Workers;
   loadErrors: LoadError[];
   /** What another process has listed, where this one runs a selection that is known already. */

@@ -10,6 +10,17 @@ export function stripAnsi(text: string): string {
   return text.includes('\u001b') ? text.replace(ansi, '') : text;
 }
 
+// A diff of two pages can be megabytes; nobody reads the rest of it, and a reader of lines has to hold it.
+const longestErrorText = 64 * 1024;
+
+function shorten(text: string, longest: number): string {
+  return text.length > longest ? text.slice(0, longest) + '\n… (cut)' : text;
+}
+
+export function stepTitle(title: string): string {
+  return shorten(stripAnsi(title), 2000);
+}
+
 /** Relative to the working directory with `/` where the file lies below it, else as it is. */
 export function relativeFile(file: string): string {
   const relative = path.relative(process.cwd(), file);
@@ -23,7 +34,7 @@ export function wireLocation(location: Location | undefined): Location | undefin
 }
 
 export function wireError(error: any): WireError {
-  const text = (value: unknown) => (typeof value === 'string' ? stripAnsi(value) : undefined);
+  const text = (value: unknown) => (typeof value === 'string' ? shorten(stripAnsi(value), longestErrorText) : undefined);
   return {
     message: text(error?.message),
     stack: text(error?.stack),

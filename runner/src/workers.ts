@@ -2,6 +2,8 @@
 // before Playwright is loaded; the first message to a worker tells which index it has. Two things need the handle:
 // a test whose process does nothing any more is killed, and a test that prints without end is cut short.
 import * as childProcess from 'child_process';
+import type { Playwright } from './playwright';
+import { forkSpare, type Spare } from './spare';
 import type { TestCase } from './tests';
 
 /** What the reports keep of the output of one try of a test. 100 MB would go into the blob, the HTML and memory. */
@@ -27,18 +29,25 @@ export interface HangLimits {
 
 export class Workers {
   private byIndex = new Map<number, Worker>();
+  private spare: Spare | undefined;
   onHung: (test: TestCase, retry: number, limitMs: number) => void = () => {};
 
   constructor(private limits: HangLimits) {}
 
   /** To be called before Playwright is loaded: it may keep the function. */
-  watchForks(): void {
-    const fork = childProcess.fork;
+  watchForks(playwright: Playwright): void {
+    const fork: any = childProcess.fork;
+    this.spare = forkSpare(playwright, fork);
     (childProcess as any).fork = (...args: any[]) => {
-      const child = (fork as any).apply(childProcess, args) as childProcess.ChildProcess;
+      const child: childProcess.ChildProcess = this.spare?.take(args[0], args[1]) ?? fork.apply(childProcess, args);
       this.adopt(child);
       return child;
     };
+  }
+
+  /** No more tests will begin. */
+  dropSpare(): void {
+    this.spare?.drop();
   }
 
   testBegins(test: TestCase, result: any): void {

@@ -8,10 +8,20 @@ const path = require('path');
 
 const main = path.join(__dirname, '..', 'dist', 'main.js');
 const newest = '1.65';
-const versions = ['1.50', '1.56', newest];
+// PLAYWRIGHT_VERSIONS=1.61,1.62 tries others: put a package.json below versions/ for each.
+const versions = process.env.PLAYWRIGHT_VERSIONS?.split(',') ?? ['1.50', '1.56', newest];
+
+const folders = [];
+process.on('exit', () => folders.forEach(folder => fs.rmSync(folder, { recursive: true, force: true })));
+
+function temporary(name) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), name));
+  folders.push(folder);
+  return folder;
+}
 
 function makeRepository(files, version = newest) {
-  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'tas-runner-'));
+  const dir = temporary('tas-runner-');
   for (const [name, text] of Object.entries({ 'package.json': '{"private": true}', 'playwright.config.ts': 'export default {};', ...files })) {
     if (text === null)
       continue;
@@ -25,7 +35,7 @@ function makeRepository(files, version = newest) {
 
 class Attempt {
   constructor(dir, start = {}, env = {}) {
-    this.outDir = fs.mkdtempSync(path.join(os.tmpdir(), 'tas-out-'));
+    this.outDir = temporary('tas-out-');
     this.messages = [];
     this.waiting = [];
     this.log = '';

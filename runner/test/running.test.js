@@ -63,6 +63,10 @@ for (const version of versions) {
       assert.ok(events.some(event => event.method === 'onError' && /no such shop/.test(JSON.stringify(event))), 'the reports show it');
   });
 
+  // The version in the middle runs as the oldest does.
+  if (version === versions[1])
+    continue;
+
   test(`${version}: a config that throws`, async () => {
     const attempt = new Attempt(makeRepository({ 'playwright.config.ts': `throw new Error('no SHOP_URL');` }, version));
     assert.match((await attempt.wait('error')).message, /no SHOP_URL/);
@@ -82,8 +86,23 @@ test('long but alive', async () => { test.setTimeout(20000); await new Promise(d
 test('next', () => {});`),
     }, version), { all: true }, { hangFactor: 2, hangGraceMs: 500 });
     assert.deepEqual(attempt.ran(), { 'hangs': 'failed', 'long but alive': 'passed', 'next': 'passed' });
+    assert.match((await attempt.wait('testEnd', end => end.status === 'failed')).errors[0].message, /stuck.*1500 ms/);
     assert.deepEqual(attempt.all('hung'), [{ type: 'hung', id: attempt.id('hangs'), retry: 0, limitMs: 1500 }]);
     assert.equal((await attempt.wait('end')).status, 'failed');
+  });
+
+  test(`${version}: a set-up file that does not load keeps what depends on it from running`, async () => {
+    const repository = makeRepository({
+      'playwright.config.ts': `export default { projects: [{ name: 'setup', testMatch: /setup\\.ts/ }, { name: 'shop', dependencies: ['setup'] }, { name: 'plain' }] };`,
+      'auth.setup.ts': `throw new Error('no user');`,
+      ...spec(`test('buys', () => {});`),
+    }, version);
+    const plain = await run(repository, attempt => ({ include: [attempt.id('plain', 'buys')] }));
+    assert.deepEqual(plain.ran(), { 'plain > buys': 'passed' });
+    const shop = await run(repository, attempt => ({ include: [attempt.id('shop', 'buys')] }));
+    assert.deepEqual(shop.ran(), {});
+    assert.match(JSON.stringify([shop.all('error'), shop.all('failed')]), /no user.*depend on setup/);
+    assert.ok(shop.all('failed').length || shop.all('end')[0].status === 'failed');
   });
 
   test(`${version}: only broken files`, async () => {
@@ -202,6 +221,13 @@ test('attaches', async ({}, info) => {
   assert.equal(fs.statSync(large.path).size, 300 * 1024);
 });
 
+test('an error of megabytes is cut', async () => {
+  const attempt = await run(makeRepository(spec(`test('x', () => { throw new Error('y'.repeat(5 << 20)); });`)));
+  const [error] = (await attempt.wait('testEnd')).errors;
+  assert.ok(error.message.length < 70_000);
+  assert.match(error.message, /… \(cut\)$/);
+});
+
 test('browsers: links for Chromium, plain words for Firefox', async () => {
   const attempt = await run(makeRepository({
     'playwright.config.ts': `export default { projects: [{ name: 'c', use: { browserName: 'chromium' } }, { name: 'f', use: { browserName: 'firefox' } }] };`,
@@ -256,4 +282,30 @@ test('Playwright that is missing or too old', async () => {
 test('without a socket the runner says what it is', () => {
   assert.throws(() => execFileSync(process.execPath, [path.join(__dirname, '..', 'dist', 'main.js')], { stdio: 'pipe' }), error => error.status === 2 && /started by TAS/.test(error.stderr));
   assert.equal(String(execFileSync(process.execPath, [path.join(__dirname, '..', 'dist', 'cli.js'), '--version'])), '4.4.0\n');
+});
+
+test('the first worker is started early, unless the environment changes meanwhile', async () => {
+  const config = more => `import * as fs from 'fs';
+if (!process.env.TEST_WORKER_INDEX)
+  fs.writeFileSync('early.txt', fs.readdirSync('/proc/self/task').map(id => fs.readFileSync('/proc/self/task/' + id + '/children', 'utf8')).join(' '));
+export default { ${more} };`;
+  const files = spec(`import * as fs from 'fs';
+test('x', () => { console.log(fs.readFileSync('early.txt', 'utf8').trim().split(/ +/).includes(String(process.pid)), process.env.SHOP); });`);
+  const early = await run(makeRepository({ 'playwright.config.ts': config(''), ...files }));
+  assert.equal((await early.wait('output')).text, 'true undefined\n');
+  const changed = await run(makeRepository({ 'playwright.config.ts': config(`globalSetup: './setup.ts'`), 'setup.ts': `export default () => { process.env.SHOP = 'open'; };`, ...files }));
+  assert.equal((await changed.wait('output')).text, 'false open\n');
+});
+
+test('a repository of ES modules', async () => {
+  for (const version of [versions[0], newest]) {
+    const attempt = await run(makeRepository({
+      'package.json': '{"private": true, "type": "module"}',
+      'a.spec.ts': `import { test, expect } from '@playwright/test'; const here = import.meta.url; await Promise.resolve(); test('x', () => { expect(here).toContain('a.spec'); });`,
+      'broken.spec.ts': 'export const = 1;',
+    }, version));
+    assert.deepEqual(attempt.ran(), { x: 'passed' }, version);
+    assert.equal(attempt.all('error').length, 1, version);
+    assert.match(attempt.tests[0].bodyHash, /./);
+  }
 });

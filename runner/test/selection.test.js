@@ -3,6 +3,15 @@ const { test } = require('node:test');
 const assert = require('node:assert/strict');
 const { makeRepository, run, site, versions, newest } = require('./attempt');
 
+function freePort() {
+  return new Promise(resolve => {
+    const server = require('net').createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
+
 const files = {
   'playwright.config.ts': `import { defineConfig } from '@playwright/test';
 export default defineConfig({ testDir: 'e2e', repeatEach: 1, projects: [
@@ -132,6 +141,20 @@ test.skip('later', { annotation: { type: 'issue', description: 'SHOP-1' } }, () 
   const later = find('shop', 'later');
   assert.equal(later.expectedStatus, 'skipped');
   assert.ok(later.annotations.some(({ type, description }) => type === 'issue' && description === 'SHOP-1'));
+});
+
+test('a set-up test alone, where a web server must not be started twice', async () => {
+  const port = await freePort();
+  const attempt = await run(makeRepository({
+    'playwright.config.ts': `export default { webServer: { command: 'node server.js', url: 'http://127.0.0.1:${port}', reuseExistingServer: false },
+  projects: [{ name: 'setup', testMatch: /setup\\.ts/ }, { name: 'shop', dependencies: ['setup'], testMatch: /spec/ }] };`,
+    'server.js': `require('http').createServer((request, response) => response.end('ok')).listen(${port}, '127.0.0.1');`,
+    'a.setup.ts': `import { test } from '@playwright/test'; test('seed', async ({ request }) => { await request.get('http://127.0.0.1:${port}'); });`,
+    'a.spec.ts': `import { test } from '@playwright/test'; test('buys', () => {});`,
+  }), attempt => ({ include: [attempt.id('setup', 'seed')] }));
+  assert.deepEqual(attempt.ran(), { 'setup > seed': 'passed' });
+  assert.equal((await attempt.wait('end')).status, 'passed');
+  assert.equal(attempt.all('begin').length, 1);
 });
 
 test('patterns that are wrong, and that never end', async () => {
