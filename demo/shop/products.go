@@ -110,7 +110,10 @@ func (st *state) find(f filter) []product {
 	query := strings.Fields(strings.ToLower(f.Query))
 	for _, p := range products {
 		p = st.of(p)
-		text := strings.ToLower(p.Name + " " + p.Note + " " + p.CategoryName() + " " + p.Facts[0][1])
+		text := strings.ToLower(p.Name + " " + p.Note + " " + p.CategoryName())
+		for _, fact := range p.Facts {
+			text += " " + strings.ToLower(fact[1])
+		}
 		all := !slices.ContainsFunc(query, func(w string) bool { return !strings.Contains(text, w) })
 		if all && (f.Category == "" || f.Category == p.Category) && (f.Max == 0 || p.Price <= f.Max) {
 			found = append(found, p)
