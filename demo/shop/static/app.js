@@ -3,15 +3,17 @@
 
 const toasts = document.querySelector('.toasts');
 
-// toast says something for four seconds; screen readers get it too.
+const stays = 8000; // long enough to read, and to be still there when a test gives up
+
+// toast says something for a while; screen readers get it too.
 function toast(text) {
   const p = document.createElement('p');
   p.className = 'toast';
   p.textContent = text;
   toasts.append(p);
-  setTimeout(() => p.remove(), 4000);
+  setTimeout(() => p.remove(), stays);
 }
-for (const p of toasts.children) setTimeout(() => p.remove(), 4000);
+for (const p of toasts.children) setTimeout(() => p.remove(), stays);
 
 // ask talks to the API and gives back its JSON; what the API refuses is said as a toast.
 async function ask(method, path, body) {
