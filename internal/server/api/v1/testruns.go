@@ -43,8 +43,8 @@ func (a *API) latest(ctx context.Context, _ *struct{}) (*latestOut, error) {
 	return &latestOut{Body: TestRun{ID: r.ID, Trigger: string(r.Trigger), Status: api.StatusOf(r, a.Runs.PageURL)}}, nil
 }
 
-// page are the parameters of every list.
-type page struct {
+// Page are the parameters of every list.
+type Page struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
 	Cursor string `query:"cursor" doc:"nextCursor of the page before"`
 }
@@ -52,7 +52,7 @@ type page struct {
 type resultsIn struct {
 	ID     string `path:"id"`
 	Status string `query:"status" doc:"Only these, separated by commas: passed, failed, flaky, skipped, recovered, bug, pending, running"`
-	page
+	Page
 }
 
 // Location is a place in the tests repository.
@@ -242,7 +242,7 @@ func (a *API) attachments(ctx context.Context, in *attachmentsIn) (*attachmentsO
 type testsListIn struct {
 	Q            string `query:"q" maxLength:"200" doc:"Part of the file, a title or a tag"`
 	CollectionID string `query:"collectionId" doc:"Only tests of this collection"`
-	page
+	Page
 }
 
 // Test is a test that can be run.
