@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-//go:embed dist package.json
+//go:embed dist package.json README.md
 var files embed.FS
 
 // Extract writes the package below root, once for each version of its content, and

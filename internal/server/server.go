@@ -111,6 +111,9 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 		return nil, err
 	}
 	s.mountHealth(mux, metrics)
+	if err := mountRunner(mux); err != nil {
+		return nil, err
+	}
 	base := route.Base{BaseURL: cfg.BaseURL, Log: log, Observe: metrics.request}
 	s.http = &http.Server{Handler: keepOrigins(cfg, base.Wrap(mux)), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
@@ -152,7 +155,7 @@ func keepOrigins(cfg Config, next http.Handler) http.Handler {
 	_, contentHost, _ := strings.Cut(cfg.ContentURL, "://")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		isContent := strings.HasPrefix(r.URL.Path, "/content/")
-		shared := strings.HasPrefix(r.URL.Path, "/public-api/") || strings.HasPrefix(r.URL.Path, "/attempt/") || r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || r.URL.Path == "/metrics"
+		shared := strings.HasPrefix(r.URL.Path, "/public-api/") || strings.HasPrefix(r.URL.Path, "/attempt/") || r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || r.URL.Path == "/metrics" || strings.HasPrefix(r.URL.Path, "/runner/")
 		switch {
 		case isContent && r.Host != contentHost:
 			http.Redirect(w, r, cfg.ContentURL+r.URL.RequestURI(), http.StatusTemporaryRedirect)

@@ -1,0 +1,73 @@
+# `make help` lists what one can do here.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+
+.PHONY: help
+help: ## List these targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: setup
+setup: ## Install what is missing: a browser, the sandbox (says what before it does)
+	@scripts/setup.sh
+
+.PHONY: build
+build: ## Build bin/tas and bin/tas-demo
+	@mkdir -p bin
+	@go build -ldflags '-X main.version=$(VERSION)' -o bin/tas ./cmd/tas
+	@go build -o bin/tas-demo ./demo/cmd/demo
+
+.PHONY: demo
+demo: setup build ## Set everything up and run the demo suite; keeps serving (DEMO_EXIT=1: ends with the verdict's status)
+	@bin/tas-demo
+
+.PHONY: test
+test: setup-tests check-generated lint test-go test-runner ## Pass all the tests
+
+.PHONY: setup-tests
+setup-tests:
+	@scripts/setup.sh --tests
+
+.PHONY: test-go
+test-go: ## Go tests, the whole-system scenarios among them
+	go test ./...
+
+.PHONY: test-runner
+test-runner: ## Tests of tas-runner with three versions of Playwright
+	cd runner && npm test --silent
+
+.PHONY: lint
+lint: ## gofmt, go vet, staticcheck
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'run gofmt -w on these'; exit 1; }
+	go vet ./...
+	go run $(STATICCHECK) ./...
+
+.PHONY: generate
+generate: ## Build what is generated and checked in: runner/dist
+	@scripts/setup.sh --tests
+	cd runner && npm run --silent build
+
+.PHONY: check-generated
+check-generated: generate
+	@git diff --exit-code --stat -- runner/dist || { echo 'runner/dist is not what its sources make: commit what make generate wrote'; exit 1; }
+
+.PHONY: fuzz
+fuzz: ## Fuzz what strangers send, a minute each
+	go test -run '^$$' -fuzz FuzzReader -fuzztime 60s ./internal/report
+
+.PHONY: bench-overhead
+bench-overhead: setup build ## What a run costs over bare Playwright
+	go run ./bench/overhead
+
+.PHONY: bench-api
+bench-api: ## What status reads cost, with 1,000 runs and 100,000 results stored
+	go run ./bench/api
+
+.PHONY: bench-memory
+bench-memory: ## Memory of the service while 5,000 tests stream in
+	go run ./bench/memory
+
+.PHONY: clean
+clean: ## Remove what was built and the demo's data
+	rm -rf bin .tas
