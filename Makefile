@@ -1,7 +1,7 @@
 # `make help` lists what one can do here.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 .PHONY: help

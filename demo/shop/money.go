@@ -62,21 +62,26 @@ var codes = []code{
 	{name: "SUMMER25", percent: 25, expired: true},
 }
 
+// notice is an error that the shop shows to a person as a sentence.
+type notice string
+
+func (n notice) Error() string { return string(n) }
+
 // findCode looks a code up as a person types it. Its error is meant for that person.
 func findCode(typed string) (code, error) {
 	name := strings.ToUpper(strings.TrimSpace(typed))
 	if name == "" {
-		return code{}, fmt.Errorf("Enter a code first")
+		return code{}, notice("Enter a code first")
 	}
 	for _, c := range codes {
 		if c.name == name {
 			if c.expired {
-				return code{}, fmt.Errorf("The code %s has expired", name)
+				return code{}, notice("The code " + name + " has expired")
 			}
 			return c, nil
 		}
 	}
-	return code{}, fmt.Errorf("There is no code %s", name)
+	return code{}, notice("There is no code " + name)
 }
 
 // item is a number of one product at a price.

@@ -107,7 +107,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 	(&v2.API{Runs: runs, Auth: s.auth}).Mount(mux)
 	(&attemptapi.API{Dispatcher: dispatcher}).Mount(mux)
 	(&content.Pages{Blobs: s.blobs, Links: links, Separate: cfg.ContentURL != cfg.AppURL}).Mount(mux)
-	if err := (&web.App{Runs: runs, Store: db, Keys: keys, AppURL: cfg.AppURL, Now: time.Now}).Mount(mux); err != nil {
+	if err := (&web.App{Runs: runs, Store: db, Keys: keys, AppURL: cfg.AppURL, Now: time.Now, Log: log}).Mount(mux); err != nil {
 		return nil, err
 	}
 	s.mountHealth(mux, metrics)

@@ -37,6 +37,7 @@ type session struct {
 	listing  attempt.Listing
 	tests    map[string]attempt.Test
 	ids      map[string]string // Playwright's → serviceTestId
+	all      bool              // everything was selected, set-up included
 	stream   *stream
 	uploads  *uploads
 	started  bool // events may be sent: the plan is with the service
@@ -325,7 +326,7 @@ func (s *session) choose(ctx context.Context, m report.Message) error {
 	if err := s.w.service.call(ctx, attempt.Plan, s.listing, &sel); err != nil {
 		return err
 	}
-	s.ids = sel.IDs
+	s.ids, s.all = sel.IDs, sel.All
 	return s.send(report.Select{Type: "select", Selection: sel})
 }
 
@@ -347,7 +348,7 @@ func (s *session) plan(ctx context.Context, m report.Message) error {
 		}
 	}
 	add(m.IDs, false)
-	add(m.SetupIDs, true)
+	add(m.SetupIDs, !s.all)
 	if err := s.w.service.call(ctx, attempt.Selected, chosen, nil); err != nil {
 		return err
 	}

@@ -88,10 +88,7 @@ func Run(ctx context.Context, cfg Config) error {
 	return w.service.call(last, attempt.Finish, outcome, nil)
 }
 
-var (
-	errTimeLimit = errors.New("the run's time limit is over")
-	errStopped   = errors.New("the worker was told to stop")
-)
+var errTimeLimit = errors.New("the run's time limit is over")
 
 // explain turns what stopped an attempt into an error for people.
 func (w *worker) explain(ctx context.Context, err error) *attempt.Error {

@@ -8,12 +8,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -22,6 +20,7 @@ import (
 
 	"tas-service/client"
 	"tas-service/demo/shop"
+	"tas-service/demo/stage"
 )
 
 func main() {
@@ -33,22 +32,15 @@ func main() {
 	os.Exit(code)
 }
 
-// places are where the demo keeps its things, below the source tree.
-type places struct{ root, dir, repo, data, log string }
-
 func run() (code int, err error) {
 	root, err := os.Getwd()
 	if err != nil {
 		return 0, err
 	}
-	at := places{root: root, dir: filepath.Join(root, ".tas", "demo")}
-	at.repo, at.data, at.log = filepath.Join(at.dir, "repo"), filepath.Join(at.dir, "data"), filepath.Join(at.dir, "service.log")
-	if err := os.MkdirAll(at.data, 0o755); err != nil {
-		return 0, err
-	}
 	if len(os.Args) > 1 && os.Args[1] == "prepare" {
-		return 0, prepareTests(filepath.Join(root, "demo", "tests"))
+		return 0, stage.Vendor(filepath.Join(root, "demo", "tests"))
 	}
+	at := stage.At(root, "demo")
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 
@@ -58,24 +50,24 @@ func run() (code int, err error) {
 		return 0, err
 	}
 	defer closeShop()
-	if err := makeRepository(at); err != nil {
+	if err := stage.Repository(root, at.Repo()); err != nil {
 		return 0, fmt.Errorf("make the tests repository: %w", err)
 	}
 	addr, err := freeAddress(os.Getenv("TAS_ADDR"))
 	if err != nil {
 		return 0, err
 	}
-	p, err := ensureProject(at, shopURL)
+	p, err := at.Project("Morrow & Leaf", map[string]string{"SHOP_URL": shopURL})
 	if err != nil {
 		return 0, err
 	}
-	service, err := startService(ctx, at, addr)
+	service, err := at.Start(ctx, addr)
 	if err != nil {
 		return 0, err
 	}
-	defer service.stop()
+	defer service.Stop()
 	c := &client.Client{BaseURL: "http://" + addr, APIKey: p.Key}
-	fmt.Printf("\n  Shop     %s%s\n  Service  %s (log: %s)\n\n", shopURL, broken(breaks), c.BaseURL, relative(root, at.log))
+	fmt.Printf("\n  Shop     %s%s\n  Service  %s (log: %s)\n\n", shopURL, broken(breaks), c.BaseURL, relative(root, at.Log()))
 	verdict, err := runSuite(ctx, c, service)
 	if err != nil {
 		return 0, err
@@ -89,8 +81,8 @@ func run() (code int, err error) {
 	fmt.Println("The service keeps running. Ctrl-C stops it.")
 	select {
 	case <-ctx.Done():
-	case <-service.ended:
-		return 0, fmt.Errorf("the service ended by itself; its log: %s", at.log)
+	case <-service.Ended:
+		return 0, fmt.Errorf("the service ended by itself; its log: %s", at.Log())
 	}
 	return 0, nil
 }
@@ -142,58 +134,4 @@ func freeAddress(wanted string) (string, error) {
 	}
 	defer l.Close() //nolint:errcheck // only asked
 	return l.Addr().String(), nil
-}
-
-// service is a running `tas serve`.
-type service struct {
-	cmd   *exec.Cmd
-	ended chan struct{}
-}
-
-func (p places) tas() string { return filepath.Join(p.root, "bin", "tas") }
-
-// startService starts the service and waits until it is ready.
-func startService(ctx context.Context, at places, addr string) (*service, error) {
-	log, err := os.OpenFile(at.log, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o644)
-	if err != nil {
-		return nil, err
-	}
-	defer log.Close() //nolint:errcheck // the child has its own
-	cmd := exec.Command(at.tas(), "serve")
-	cmd.Env = append(os.Environ(), "TAS_ADDR="+addr, "TAS_DATA_DIR="+at.data, "TAS_BROWSERS_DIR="+filepath.Join(at.root, ".tas", "browsers"))
-	cmd.Stdout, cmd.Stderr = log, log
-	// Not in our group, so that Ctrl-C reaches it once, from us, after we have said why.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start the service (run make build first): %w", err)
-	}
-	s := &service{cmd: cmd, ended: make(chan struct{})}
-	go func() {
-		cmd.Wait() //nolint:errcheck // whoever waits reads the log
-		close(s.ended)
-	}()
-	for {
-		resp, err := http.Get("http://" + addr + "/readyz")
-		if err == nil {
-			resp.Body.Close() //nolint:errcheck // only the status counts
-			if resp.StatusCode == http.StatusOK {
-				return s, nil
-			}
-		}
-		select {
-		case <-s.ended:
-			text, _ := os.ReadFile(at.log)
-			return nil, errors.New("the service did not start:\n" + string(text))
-		case <-ctx.Done():
-			s.stop()
-			return nil, ctx.Err()
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
-}
-
-// stop ends the service with what it still runs.
-func (s *service) stop() {
-	s.cmd.Process.Signal(os.Interrupt) //nolint:errcheck // it may have ended
-	<-s.ended
 }

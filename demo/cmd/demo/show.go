@@ -14,10 +14,11 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"tas-service/client"
+	"tas-service/demo/stage"
 )
 
 // runSuite starts a run, follows it to its end and prints what came of it.
-func runSuite(ctx context.Context, c *client.Client, s *service) (verdict string, err error) {
+func runSuite(ctx context.Context, c *client.Client, s *stage.Service) (verdict string, err error) {
 	started, err := c.RunSuite(ctx)
 	if err != nil {
 		return "", err
@@ -32,12 +33,12 @@ func runSuite(ctx context.Context, c *client.Client, s *service) (verdict string
 	return st.Verdict, summary(ctx, c, st)
 }
 
-func follow(ctx context.Context, c *client.Client, id string, v view, s *service) (client.Status, error) {
+func follow(ctx context.Context, c *client.Client, id string, v view, s *stage.Service) (client.Status, error) {
 	for {
 		st, err := c.Status(ctx, id, 5*time.Second)
 		if err != nil {
 			select {
-			case <-s.ended:
+			case <-s.Ended:
 				return st, fmt.Errorf("the service ended in the middle of the run: %w", err)
 			default:
 				return st, err

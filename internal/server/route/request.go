@@ -84,12 +84,13 @@ func (b Base) Wrap(mux *http.ServeMux) http.Handler {
 
 // loggedPath leaves the tokens of signed links out of the log.
 func loggedPath(path string) string {
-	for _, prefix := range []string{"/content/", "/runs/"} {
-		if rest, ok := strings.CutPrefix(path, prefix); ok {
-			if _, after, ok := strings.Cut(rest, "/"); ok && prefix == "/content/" {
-				return prefix + "…/" + after
-			}
-		}
+	if rest, ok := strings.CutPrefix(path, "/content/"); ok {
+		_, after, _ := strings.Cut(rest, "/")
+		return "/content/…/" + after
+	}
+	if rest, ok := strings.CutPrefix(path, "/runs/"); ok {
+		id, _, _ := strings.Cut(rest, "/")
+		return "/runs/" + id + "/…"
 	}
 	return path
 }

@@ -7,6 +7,7 @@ import (
 	"embed"
 	"fmt"
 	"html/template"
+	"log/slog"
 	"net/http"
 	"strings"
 	"time"
@@ -30,6 +31,7 @@ type App struct {
 	Keys   *secret.Keyring
 	AppURL string
 	Now    func() time.Time
+	Log    *slog.Logger
 
 	templates *template.Template
 }
@@ -73,6 +75,7 @@ const policy = "default-src 'none'; style-src 'self'; img-src 'self' data:; base
 func (a *App) show(w http.ResponseWriter, status int, name string, data any) {
 	var b strings.Builder
 	if err := a.templates.ExecuteTemplate(&b, name, data); err != nil {
+		a.Log.Error("a page could not be made", "page", name, "error", err)
 		http.Error(w, "The page could not be made.", http.StatusInternalServerError)
 		return
 	}
@@ -162,7 +165,7 @@ func (a *App) run(w http.ResponseWriter, r *http.Request) {
 		end = *x.FinishedAt
 	}
 	p.Took = end.Sub(x.CreatedAt)
-	a.show(w, http.StatusOK, "run.html", p)
+	a.show(w, http.StatusOK, "run.html", &p) // run.Run's methods want a pointer
 }
 
 func showDuration(d time.Duration) string {
