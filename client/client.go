@@ -89,7 +89,12 @@ type Result struct {
 	Browser       string   `json:"browser"`
 	Status        string   `json:"status"`
 	Retries       int      `json:"retries"`
-	Error         *struct {
+	Attempts      []struct {
+		Status     string    `json:"status"`
+		DurationMs int64     `json:"durationMs"`
+		StartedAt  time.Time `json:"startedAt"`
+	} `json:"attempts"`
+	Error *struct {
 		Message  string `json:"message"`
 		Code     string `json:"code"`
 		Location *struct {

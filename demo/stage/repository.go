@@ -19,7 +19,11 @@ var leftOut = map[string]bool{"node_modules": true, "test-results": true, "playw
 
 // Repository makes the shop's tests, which lie in the source tree at root, a git
 // repository of their own at dir, or commits what has changed in them since then.
-func Repository(root, dir string) error {
+func Repository(root, dir string) error { return RepositoryOf(root, dir, nil) }
+
+// RepositoryOf makes a repository with the same dependencies; where files are given, they
+// take the place of the shop's tests.
+func RepositoryOf(root, dir string, files map[string]string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -36,6 +40,19 @@ func Repository(root, dir string) error {
 	}
 	if err := copyTree(filepath.Join(root, "demo", "tests"), dir); err != nil {
 		return err
+	}
+	if files != nil {
+		if err := os.RemoveAll(filepath.Join(dir, "tests")); err != nil {
+			return err
+		}
+	}
+	for name, text := range files {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			return err
+		}
 	}
 	if err := Vendor(dir); err != nil {
 		return err
