@@ -22,6 +22,7 @@ class Reporter {
   private attachments = new Attachments(this.session.start.outDir);
   private output = new Output(message => this.session.channel.sendLater(message));
   private alone: { ids: string[]; projects: string[] } | undefined;
+  private running = new Map<any, TestCase>();
   private hung = new Map<string, number>();
   private errors = 0;
   private focused = false;
@@ -115,6 +116,7 @@ class Reporter {
 
   onTestBegin(test: TestCase, result: any): void {
     this.session.workers.testBegins(test, result);
+    this.running.set(result, test);
     this.session.channel.send({
       type: 'testBegin', id: test.id, retry: result.retry, workerIndex: result.workerIndex, parallelIndex: result.parallelIndex,
       startedAt: iso(result.startTime),
@@ -149,6 +151,7 @@ class Reporter {
 
   onTestEnd(test: TestCase, result: any): void {
     this.session.workers.testEnds(result);
+    this.running.delete(result);
     for (const error of result.errors ?? [])
       this.explain(error, test, result);
     const failed = result.status !== 'skipped' && result.status !== 'interrupted' && result.status !== test.expectedStatus;
@@ -192,6 +195,10 @@ class Reporter {
       this.session.fail('internal', 'Playwright would run nothing of what was selected, and says no reason');
       return undefined;
     }
+    // Tests whose worker had to be killed after an abort: Playwright says nothing more of them.
+    for (const [interrupted, test] of [...this.running])
+      this.onTestEnd(test, { ...interrupted, status: 'interrupted', errors: [] });
+    this.running.clear();
     const status = result.status === 'passed' && this.session.loadErrors.length ? 'failed' : result.status;
     this.session.channel.send({ type: 'end', status, startedAt: iso(result.startTime), durationMs: whole(result.duration) });
     this.raiseLoadErrors(); // where not even one test was run

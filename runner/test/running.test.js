@@ -140,9 +140,9 @@ test('abort before anything is selected', async () => {
 });
 
 test('an attempt that dies takes the run with it', async () => {
-  const attempt = new Attempt(makeRepository(spec(`test('waits', async () => { await new Promise(() => {}); });`)));
+  const attempt = new Attempt(makeRepository(spec(`test('waits', async () => { console.log('here'); await new Promise(() => {}); });`)));
   await attempt.select();
-  await attempt.wait('testBegin');
+  await attempt.wait('output');
   attempt.socket.destroy();
   await attempt.exit;
 });
@@ -153,6 +153,7 @@ test('abort while a test is stuck in a loop', async () => {
   await attempt.wait('output');
   attempt.send({ type: 'abort' });
   await attempt.wait('bye');
+  assert.deepEqual(attempt.ran(), { busy: 'interrupted' });
   assert.equal((await attempt.wait('end')).status, 'interrupted');
   await attempt.exit;
 });
