@@ -75,11 +75,8 @@ class Reporter {
         }
         if (select.all)
             return;
-        const setup = (0, tests_1.setupProjectNames)(config);
         for (const test of suite.allTests()) {
-            if (!chosen.has(test.id) && !setup.has((0, tests_1.projectName)(test)))
-                testRun.exclude(test);
-            else if (!chosen.has(test.id) && !along.has((0, tests_1.projectName)(test)))
+            if (!chosen.has(test.id) && !along.has((0, tests_1.projectName)(test)))
                 tryTo(() => testRun.exclude(test));
         }
     }

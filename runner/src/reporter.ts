@@ -81,11 +81,8 @@ class Reporter {
     }
     if (select.all)
       return;
-    const setup = setupProjectNames(config);
     for (const test of suite.allTests() as TestCase[]) {
-      if (!chosen.has(test.id) && !setup.has(projectName(test)))
-        testRun.exclude(test);
-      else if (!chosen.has(test.id) && !along.has(projectName(test)))
+      if (!chosen.has(test.id) && !along.has(projectName(test)))
         tryTo(() => testRun.exclude(test));
     }
   }
