@@ -298,6 +298,18 @@ test('x', () => { console.log(fs.readFileSync('early.txt', 'utf8').trim().split(
   assert.equal((await changed.wait('output')).text, 'false open\n');
 });
 
+test('a copy of the runner in another place, beside the repository', async () => {
+  const repository = makeRepository(spec(`test('x', () => {});`));
+  const copy = makeRepository({}, null);
+  fs.cpSync(path.join(__dirname, '..', 'dist'), path.join(copy, 'dist'), { recursive: true });
+  fs.copyFileSync(path.join(__dirname, '..', 'package.json'), path.join(copy, 'package.json'));
+  const attempt = new Attempt(repository, {}, {}, path.join(copy, 'dist', 'main.js'));
+  await attempt.select();
+  await attempt.wait('bye');
+  await attempt.exit;
+  assert.deepEqual(attempt.ran(), { x: 'passed' });
+});
+
 test('a repository of ES modules', async () => {
   for (const version of [versions[0], newest]) {
     const attempt = await run(makeRepository({
