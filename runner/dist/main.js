@@ -35,7 +35,7 @@ function main() {
         }
         // What Ctrl+C does: running tests are interrupted, reports are written.
         process.emit('SIGINT', 'SIGINT');
-        void session.workers.killStuck(5000);
+        void session.workers.killAfterAbort(2000, 8000);
     };
     channel.onMessage((message) => {
         if (message.type === 'start' && !session) {

@@ -48,7 +48,9 @@ function ownVersion() {
 function resolve(name, from) {
     try {
         // Not require.resolve with paths: that finds this very package when it is asked for its own name.
-        return (0, module_1.createRequire)(path.join(from, 'here.js')).resolve(name);
+        // And the real path: where packages are links (pnpm, workspaces) Node knows a module by it, and a second name
+        // would load a second Playwright.
+        return fs.realpathSync((0, module_1.createRequire)(path.join(from, 'here.js')).resolve(name));
     }
     catch {
         return undefined;

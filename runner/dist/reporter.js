@@ -19,6 +19,7 @@ class Reporter {
     attachments = new attachments_1.Attachments(this.session.start.outDir);
     output = new output_1.Output(message => this.session.channel.sendLater(message));
     alone;
+    running = new Map();
     hung = new Map();
     errors = 0;
     focused = false;
@@ -74,11 +75,8 @@ class Reporter {
         }
         if (select.all)
             return;
-        const setup = (0, tests_1.setupProjectNames)(config);
         for (const test of suite.allTests()) {
-            if (!chosen.has(test.id) && !setup.has((0, tests_1.projectName)(test)))
-                testRun.exclude(test);
-            else if (!chosen.has(test.id) && !along.has((0, tests_1.projectName)(test)))
+            if (!chosen.has(test.id) && !along.has((0, tests_1.projectName)(test)))
                 tryTo(() => testRun.exclude(test));
         }
     }
@@ -108,6 +106,7 @@ class Reporter {
     }
     onTestBegin(test, result) {
         this.session.workers.testBegins(test, result);
+        this.running.set(result, test);
         this.session.channel.send({
             type: 'testBegin', id: test.id, retry: result.retry, workerIndex: result.workerIndex, parallelIndex: result.parallelIndex,
             startedAt: iso(result.startTime),
@@ -137,6 +136,7 @@ class Reporter {
     }
     onTestEnd(test, result) {
         this.session.workers.testEnds(result);
+        this.running.delete(result);
         for (const error of result.errors ?? [])
             this.explain(error, test, result);
         const failed = result.status !== 'skipped' && result.status !== 'interrupted' && result.status !== test.expectedStatus;
@@ -177,6 +177,10 @@ class Reporter {
             this.session.fail('internal', 'Playwright would run nothing of what was selected, and says no reason');
             return undefined;
         }
+        // Tests whose worker had to be killed after an abort: Playwright says nothing more of them.
+        for (const [interrupted, test] of [...this.running])
+            this.onTestEnd(test, { ...interrupted, status: 'interrupted', errors: [] });
+        this.running.clear();
         const status = result.status === 'passed' && this.session.loadErrors.length ? 'failed' : result.status;
         this.session.channel.send({ type: 'end', status, startedAt: iso(result.startTime), durationMs: whole(result.duration) });
         this.raiseLoadErrors(); // where not even one test was run

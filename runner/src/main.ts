@@ -36,7 +36,7 @@ function main(): void {
     }
     // What Ctrl+C does: running tests are interrupted, reports are written.
     process.emit('SIGINT', 'SIGINT');
-    void session.workers.killStuck(5000);
+    void session.workers.killAfterAbort(2000, 8000);
   };
 
   channel.onMessage((message: FromAttempt) => {

@@ -53,7 +53,9 @@ export function ownVersion(): string {
 function resolve(name: string, from: string): string | undefined {
   try {
     // Not require.resolve with paths: that finds this very package when it is asked for its own name.
-    return createRequire(path.join(from, 'here.js')).resolve(name);
+    // And the real path: where packages are links (pnpm, workspaces) Node knows a module by it, and a second name
+    // would load a second Playwright.
+    return fs.realpathSync(createRequire(path.join(from, 'here.js')).resolve(name));
   } catch {
     return undefined;
   }

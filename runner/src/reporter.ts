@@ -22,6 +22,7 @@ class Reporter {
   private attachments = new Attachments(this.session.start.outDir);
   private output = new Output(message => this.session.channel.sendLater(message));
   private alone: { ids: string[]; projects: string[] } | undefined;
+  private running = new Map<any, TestCase>();
   private hung = new Map<string, number>();
   private errors = 0;
   private focused = false;
@@ -80,11 +81,8 @@ class Reporter {
     }
     if (select.all)
       return;
-    const setup = setupProjectNames(config);
     for (const test of suite.allTests() as TestCase[]) {
-      if (!chosen.has(test.id) && !setup.has(projectName(test)))
-        testRun.exclude(test);
-      else if (!chosen.has(test.id) && !along.has(projectName(test)))
+      if (!chosen.has(test.id) && !along.has(projectName(test)))
         tryTo(() => testRun.exclude(test));
     }
   }
@@ -115,6 +113,7 @@ class Reporter {
 
   onTestBegin(test: TestCase, result: any): void {
     this.session.workers.testBegins(test, result);
+    this.running.set(result, test);
     this.session.channel.send({
       type: 'testBegin', id: test.id, retry: result.retry, workerIndex: result.workerIndex, parallelIndex: result.parallelIndex,
       startedAt: iso(result.startTime),
@@ -149,6 +148,7 @@ class Reporter {
 
   onTestEnd(test: TestCase, result: any): void {
     this.session.workers.testEnds(result);
+    this.running.delete(result);
     for (const error of result.errors ?? [])
       this.explain(error, test, result);
     const failed = result.status !== 'skipped' && result.status !== 'interrupted' && result.status !== test.expectedStatus;
@@ -192,6 +192,10 @@ class Reporter {
       this.session.fail('internal', 'Playwright would run nothing of what was selected, and says no reason');
       return undefined;
     }
+    // Tests whose worker had to be killed after an abort: Playwright says nothing more of them.
+    for (const [interrupted, test] of [...this.running])
+      this.onTestEnd(test, { ...interrupted, status: 'interrupted', errors: [] });
+    this.running.clear();
     const status = result.status === 'passed' && this.session.loadErrors.length ? 'failed' : result.status;
     this.session.channel.send({ type: 'end', status, startedAt: iso(result.startTime), durationMs: whole(result.duration) });
     this.raiseLoadErrors(); // where not even one test was run

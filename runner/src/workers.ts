@@ -69,11 +69,15 @@ export class Workers {
       worker.running = undefined;
   }
 
-  /** After an abort Playwright waits minutes for a worker that is stuck: those go now. */
-  async killStuck(afterMs: number): Promise<void> {
-    await Promise.all([...this.byIndex.values()].map(async worker => {
-      if (!await answers(worker.child, afterMs))
-        worker.child.kill('SIGKILL');
+  /**
+   * After an abort Playwright waits for workers: minutes for one that is stuck, and a test's whole timeout where the
+   * interruption came just as the test began and was lost. The stuck ones go soon, the rest after time to tidy up.
+   */
+  async killAfterAbort(answerWithinMs: number, allAfterMs: number): Promise<void> {
+    setTimeout(() => this.byIndex.forEach(({ child }) => child.kill('SIGKILL')), allAfterMs).unref();
+    await Promise.all([...this.byIndex.values()].map(async ({ child }) => {
+      if (!await answers(child, answerWithinMs))
+        child.kill('SIGKILL');
     }));
   }
 

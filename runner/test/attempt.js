@@ -34,12 +34,12 @@ function makeRepository(files, version = newest) {
 }
 
 class Attempt {
-  constructor(dir, start = {}, env = {}) {
+  constructor(dir, start = {}, env = {}, runner = main) {
     this.outDir = temporary('tas-out-');
     this.messages = [];
     this.waiting = [];
     this.log = '';
-    this.child = spawn(process.execPath, [main], { cwd: dir, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] });
+    this.child = spawn(process.execPath, [runner], { cwd: dir, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] });
     for (const stream of [this.child.stdout, this.child.stderr])
       stream.on('data', chunk => this.log = (this.log + chunk).slice(-20000));
     this.socket = this.child.stdio[3];

@@ -140,9 +140,9 @@ test('abort before anything is selected', async () => {
 });
 
 test('an attempt that dies takes the run with it', async () => {
-  const attempt = new Attempt(makeRepository(spec(`test('waits', async () => { await new Promise(() => {}); });`)));
+  const attempt = new Attempt(makeRepository(spec(`test('waits', async () => { console.log('here'); await new Promise(() => {}); });`)));
   await attempt.select();
-  await attempt.wait('testBegin');
+  await attempt.wait('output');
   attempt.socket.destroy();
   await attempt.exit;
 });
@@ -153,6 +153,7 @@ test('abort while a test is stuck in a loop', async () => {
   await attempt.wait('output');
   attempt.send({ type: 'abort' });
   await attempt.wait('bye');
+  assert.deepEqual(attempt.ran(), { busy: 'interrupted' });
   assert.equal((await attempt.wait('end')).status, 'interrupted');
   await attempt.exit;
 });
@@ -295,6 +296,18 @@ test('x', () => { console.log(fs.readFileSync('early.txt', 'utf8').trim().split(
   assert.equal((await early.wait('output')).text, 'true undefined\n');
   const changed = await run(makeRepository({ 'playwright.config.ts': config(`globalSetup: './setup.ts'`), 'setup.ts': `export default () => { process.env.SHOP = 'open'; };`, ...files }));
   assert.equal((await changed.wait('output')).text, 'false open\n');
+});
+
+test('a copy of the runner in another place, beside the repository', async () => {
+  const repository = makeRepository(spec(`test('x', () => {});`));
+  const copy = makeRepository({}, null);
+  fs.cpSync(path.join(__dirname, '..', 'dist'), path.join(copy, 'dist'), { recursive: true });
+  fs.copyFileSync(path.join(__dirname, '..', 'package.json'), path.join(copy, 'package.json'));
+  const attempt = new Attempt(repository, {}, {}, path.join(copy, 'dist', 'main.js'));
+  await attempt.select();
+  await attempt.wait('bye');
+  await attempt.exit;
+  assert.deepEqual(attempt.ran(), { x: 'passed' });
 });
 
 test('a repository of ES modules', async () => {
