@@ -66,7 +66,9 @@ type Listing struct {
 	Tests             []Test            `json:"tests"`
 	Errors            []Error           `json:"errors"`
 	Warnings          []Warning         `json:"warnings"`
-	MaxFailures       int               `json:"maxFailures"`
+	// Focused says that test.only hides the other tests of the repository.
+	Focused     bool `json:"focused"`
+	MaxFailures int  `json:"maxFailures"`
 }
 
 // Test is one listed test, in one Playwright project.

@@ -101,7 +101,11 @@ func (d *Dispatcher) Heartbeat(ctx context.Context, a Attempt, b attempt.Beat) (
 func (d *Dispatcher) TakeListing(ctx context.Context, a Attempt, l attempt.Listing) (attempt.Selection, error) {
 	listed, places := gather(l.Tests)
 	var ids []string
-	complete := len(l.Errors) == 0
+	complete := len(l.Errors) == 0 && !l.Focused
+	if l.Focused {
+		// A pass of what is focused would be taken for a pass of everything.
+		l.Errors = append(l.Errors, attempt.Error{Code: run.CodeFocused, Message: "The tests repository has a test.only, which hides all its other tests. Remove it and push again."})
+	}
 	err := d.Store.SyncCatalog(ctx, a.ProjectID, l.Commit, func(known []catalog.Test) ([]catalog.Test, error) {
 		var save []catalog.Test
 		save, ids = catalog.Sync(a.ProjectID, known, listed, l.Renames, complete, d.Clock(), uuid.NewString)

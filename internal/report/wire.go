@@ -65,6 +65,7 @@ type Message struct {
 	Tests    []Test   `json:"tests"`
 	Total    int      `json:"total"`
 	Fatal    bool     `json:"fatal"`
+	Focused  bool     `json:"focused"`
 	IDs      []string `json:"ids"`
 	SetupIDs []string `json:"setupIds"`
 

@@ -99,6 +99,7 @@ const (
 	CodeNoneExecuted = "no-test-executed"
 	CodeLoadError    = "load-error"
 	CodeIncomplete   = "incomplete"
+	CodeFocused      = "focused-tests"
 	CodeWorkerLost   = "worker-lost"
 	CodeTimeLimit    = "run-time-limit"
 )

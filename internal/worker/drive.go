@@ -322,6 +322,7 @@ func (s *session) choose(ctx context.Context, m report.Message) error {
 		}
 		return failure("bad-config", "The tests could not be listed.")
 	}
+	s.listing.Focused = m.Focused
 	var sel attempt.Selection
 	if err := s.w.service.call(ctx, attempt.Plan, s.listing, &sel); err != nil {
 		return err
