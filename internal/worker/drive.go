@@ -29,6 +29,9 @@ const flushEvery = 100 * time.Millisecond
 // lastWord is how long an aborted runner has to write its reports.
 const lastWord = 20 * time.Second
 
+// lastUploads is how much longer sending may take then.
+const lastUploads = time.Minute
+
 // session is one conversation with the runner.
 type session struct {
 	w        *worker
@@ -54,10 +57,13 @@ func (w *worker) drive(ctx context.Context, copied checkout.Copy, renames map[st
 	}
 	s := &session{w: w, tests: map[string]attempt.Test{}, stream: newStream(w.service, flushEvery),
 		listing: attempt.Listing{Commit: copied.Commit, Branch: copied.Branch, Isolation: string(w.box.Level()), Workers: workers, Renames: renames}}
+	// The program is ended before the service has heard all: what it said is still sent.
 	running, kill := context.WithCancel(context.WithoutCancel(ctx))
 	defer kill()
+	sending, quit := context.WithCancel(context.WithoutCancel(ctx))
+	defer quit()
 	binds := w.binds()
-	s.uploads = w.newUploads(running, binds)
+	s.uploads = w.newUploads(sending, binds)
 	cmd, conn, err := w.startRunner(running, binds, modules, &s.output)
 	if err != nil {
 		return attempt.Outcome{}, err
@@ -67,8 +73,8 @@ func (w *worker) drive(ctx context.Context, copied checkout.Copy, renames map[st
 	go func() { exited <- cmd.Wait() }()
 	guard := w.startGuard(running, kill, w.processBound(workers))
 	defer guard.stop()
-	go s.stream.run(running)
-	stopped := context.AfterFunc(ctx, func() { s.abort(ctx, kill) })
+	go s.stream.run(sending)
+	stopped := context.AfterFunc(ctx, func() { s.abort(ctx, kill, quit) })
 	defer stopped()
 
 	talkErr := s.talk(ctx, w.startMessage(workers, w.inside))
@@ -141,13 +147,16 @@ func (s *session) reapRunner(exited <-chan error, kill func()) error {
 }
 
 // abort asks the runner to stop and write its reports, and ends it when it does not.
-func (s *session) abort(ctx context.Context, kill func()) {
+// When it is not the run's time that is over, nobody waits for what is left to say.
+func (s *session) abort(ctx context.Context, kill, quit func()) {
 	if !errors.Is(context.Cause(ctx), errTimeLimit) {
 		kill()
+		quit()
 		return
 	}
-	s.send(report.Abort{Type: "abort", Reason: "the run's time limit is over"}) //nolint:errcheck // it is killed below
 	time.AfterFunc(lastWord, kill)
+	time.AfterFunc(lastWord+lastUploads, quit)
+	s.send(report.Abort{Type: "abort", Reason: "the run's time limit is over"}) //nolint:errcheck // it is killed then
 }
 
 // startRunner starts the bundled runner in the sandbox, talking over descriptor 3.
