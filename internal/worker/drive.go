@@ -42,6 +42,7 @@ type session struct {
 	ids      map[string]string // Playwright's → serviceTestId
 	stream   *stream
 	uploads  *uploads
+	fatal    bool // the runner said that nothing can run
 	started  bool // events may be sent: the plan is with the service
 	ended    bool // the runner said end
 	bye      bool
@@ -290,6 +291,9 @@ func (s *session) take(ctx context.Context, m report.Message) error {
 		return s.plan(ctx, m)
 	case "failed":
 		e := m.Failure()
+		if s.fatal {
+			return s.cannotRun(e.Code, e.Message)
+		}
 		return failure(e.Code, "%s", e.Message)
 	case "error":
 		if !s.started {
@@ -310,6 +314,9 @@ func (s *session) take(ctx context.Context, m report.Message) error {
 		s.ended, s.status = true, m.Status
 	case "bye":
 		s.bye = true
+		if s.fatal {
+			return s.cannotRun("bad-config", "The tests could not be listed.")
+		}
 	}
 	return nil
 }
@@ -324,11 +331,8 @@ func (s *session) event(m report.Message) error {
 // choose takes the listing to the service and its selection to the runner.
 func (s *session) choose(ctx context.Context, m report.Message) error {
 	if m.Fatal {
-		if len(s.listing.Errors) > 0 {
-			e := s.listing.Errors[0]
-			return failure("bad-config", "%s", locate(e))
-		}
-		return failure("bad-config", "The tests could not be listed.")
+		s.fatal = true // what is wrong may be said yet: see cannotRun
+		return nil
 	}
 	var sel attempt.Selection
 	if err := s.w.service.call(ctx, attempt.Plan, s.listing, &sel); err != nil {
@@ -336,6 +340,14 @@ func (s *session) choose(ctx context.Context, m report.Message) error {
 	}
 	s.ids = sel.IDs
 	return s.send(report.Select{Type: "select", Selection: sel})
+}
+
+// cannotRun explains a suite in which nothing can run, once the runner has said all.
+func (s *session) cannotRun(code, message string) error {
+	if len(s.listing.Errors) > 0 {
+		message = locate(s.listing.Errors[0])
+	}
+	return failure(code, "%s", message)
 }
 
 func locate(e attempt.Error) string {
