@@ -98,7 +98,7 @@ func troubles() []trouble {
 const at = (name: string, path: string, contentType = 'text/plain') => test.info().attachments.push({ name, path, contentType });
 const out = test.info().outputPath.bind(test.info());
 at('passwd', '/etc/passwd');
-at('dotted', out('good') + '/../../../../../../../etc/passwd');
+at('dotted', out('.') + '/../../../../../../etc/passwd');
 fs.symlinkSync('/etc/hosts', out('link')); at('link', out('link'));
 fs.symlinkSync('../../../..', out('up')); at('up', out('up', 'master.key'));
 at('folder', out('.'));

@@ -222,8 +222,8 @@ func (s *System) Wait(t testing.TB, runID string) map[string]any {
 func (s *System) Until(t testing.TB, runID string, wanted func(map[string]any) bool) map[string]any {
 	t.Helper()
 	deadline := time.Now().Add(4 * time.Minute)
-	for {
-		st := s.Status(t, runID, "20s")
+	for wait := "0s"; ; wait = "20s" {
+		st := s.Status(t, runID, wait)
 		if wanted(st) {
 			return st
 		}
