@@ -6,7 +6,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -120,11 +119,7 @@ func (c *crash) attempt(t *testing.T) int {
 	if len(pids) != 1 {
 		t.Fatalf("these are the workers: %v", pids)
 	}
-	pid, err := strconv.Atoi(pids[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pid
+	return atoi(t, pids[0])
 }
 
 func (c *crash) killAttempt(t *testing.T) {
