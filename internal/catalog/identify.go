@@ -18,8 +18,8 @@ import (
 //  5. the same body, and the same title, in any file: moved, with more changed around it;
 //  6. the same body anywhere, where exactly one known and one listed test have it.
 //
-// Tests that share a body, as the parametrised do, are matched in rule 4 by their order
-// when none came or went, and else by how alike their titles are.
+// Tests that share a body are matched in rule 4 by their order when none came or went and
+// each has its own line, and else, as the parametrised are, by how alike their titles are.
 func Identify(known []Test, listed []Listed, renames map[string]string) []int {
 	m := &matcher{known: known, listed: listed, renames: renames,
 		of: make([]int, len(listed)), taken: make([]bool, len(known))}
@@ -118,14 +118,19 @@ func (m *matcher) only(listed, known []int) {
 	}
 }
 
-// pair matches a group by order when nothing came or went; else by likeness of titles.
+// pair matches a group by order when nothing came or went and each test has a line of its
+// own; else by likeness of titles: parametrised tests share their line.
 func (m *matcher) pair(listed, known []int) {
+	slices.SortStableFunc(known, func(a, b int) int { return cmp.Compare(m.known[a].Line, m.known[b].Line) })
+	least := 0.5
 	if len(listed) == len(known) {
-		slices.SortStableFunc(known, func(a, b int) int { return cmp.Compare(m.known[a].Line, m.known[b].Line) })
-		for i, l := range listed {
-			m.match(l, known[i])
+		if m.linesDiffer(known) {
+			for i, l := range listed {
+				m.match(l, known[i])
+			}
+			return
 		}
-		return
+		least = 0
 	}
 	type option struct {
 		l, k  int
@@ -135,7 +140,7 @@ func (m *matcher) pair(listed, known []int) {
 	for _, l := range listed {
 		for _, k := range known {
 			s := likeness(strings.Join(m.listed[l].TitlePath, " "), strings.Join(m.known[k].TitlePath, " "))
-			if s >= 0.5 {
+			if s >= least {
 				options = append(options, option{l, k, s})
 			}
 		}
@@ -146,6 +151,15 @@ func (m *matcher) pair(listed, known []int) {
 			m.match(o.l, o.k)
 		}
 	}
+}
+
+func (m *matcher) linesDiffer(known []int) bool {
+	for i := 1; i < len(known); i++ {
+		if m.known[known[i]].Line == m.known[known[i-1]].Line {
+			return false
+		}
+	}
+	return true
 }
 
 // likeness is the Sørensen–Dice coefficient of two strings' bigrams: 0 (nothing in

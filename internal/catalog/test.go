@@ -47,10 +47,19 @@ type Listed struct {
 	Browsers  []string
 }
 
-// Place is the key of a file and a title path. The separator is no character of either.
+// Place is the key of a file and a title path: different ones for all that differ.
 func Place(file string, titlePath []string) string {
-	return file + "\x1f" + strings.Join(titlePath, "\x1f")
+	parts := make([]string, 0, len(titlePath)+1)
+	for _, p := range append([]string{file}, titlePath...) {
+		parts = append(parts, escapeSeparator.Replace(p))
+	}
+	return strings.Join(parts, separator)
 }
+
+const separator = "\x1f"
+
+// escapeSeparator keeps a title that holds the separator apart from two titles.
+var escapeSeparator = strings.NewReplacer(separator, `\u`, `\`, `\\`)
 
 // Store keeps the catalog.
 type Store interface {

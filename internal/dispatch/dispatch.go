@@ -117,7 +117,10 @@ type Dispatcher struct {
 
 	began     time.Time
 	beganOnce sync.Once
-	notBefore map[string]time.Time // by run: no start before; only Step touches it
+	// Only Step touches these.
+	notBefore map[string]time.Time // by run: no start before
+	lastStart map[string]int       // by project: the number of its last start
+	starts    int
 }
 
 func (d *Dispatcher) changed(runID string) { d.Hub.Publish(run.Topic(runID)) }
@@ -126,7 +129,7 @@ func (d *Dispatcher) changed(runID string) { d.Hub.Publish(run.Topic(runID)) }
 func (d *Dispatcher) since() time.Time {
 	d.beganOnce.Do(func() {
 		d.began = d.Clock()
-		d.notBefore = map[string]time.Time{}
+		d.notBefore, d.lastStart = map[string]time.Time{}, map[string]int{}
 	})
 	return d.began
 }

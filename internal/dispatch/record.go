@@ -120,6 +120,8 @@ func classify(status, message string) string {
 		return "browser-not-available"
 	case strings.Contains(message, "worker process exited unexpectedly"):
 		return "worker-exited"
+	case strings.Contains(message, "the test was stuck"):
+		return "stuck"
 	case strings.Contains(message, "net::ERR_CONNECTION_REFUSED") || strings.Contains(message, "net::ERR_NAME_NOT_RESOLVED"):
 		return "application-unreachable"
 	case status == "timedOut":

@@ -137,7 +137,9 @@ func giveUp(r *run.Run, code, reason string) error {
 }
 
 // startNext starts queued runs while there is room: next is always a run of the project
-// with the fewest running (max-min fairness), within a project the oldest.
+// with the fewest running (max-min fairness), of equals the one whose last start is
+// longest ago, so that a long queue of one does not keep the others waiting where only
+// one runs at a time. Within a project it is the oldest.
 func (d *Dispatcher) startNext(ctx context.Context, runs []run.Run) error {
 	busy, total := map[string]int{}, 0
 	var queue []run.Run
@@ -151,18 +153,21 @@ func (d *Dispatcher) startNext(ctx context.Context, runs []run.Run) error {
 		}
 	}
 	var errs []error
-	for total < d.Limits.Attempts && len(queue) > 0 {
-		i := slices.IndexFunc(queue, func(r run.Run) bool {
-			return (d.Limits.PerProject == 0 || busy[r.ProjectID] < d.Limits.PerProject) &&
-				!slices.ContainsFunc(queue, func(o run.Run) bool { return busy[o.ProjectID] < busy[r.ProjectID] })
+	for total < d.Limits.Attempts {
+		queue = slices.DeleteFunc(queue, func(r run.Run) bool {
+			return d.Limits.PerProject > 0 && busy[r.ProjectID] >= d.Limits.PerProject
 		})
-		if i < 0 {
+		if len(queue) == 0 {
 			break
 		}
-		r := queue[i]
-		queue = slices.Delete(queue, i, i+1)
+		r := slices.MinFunc(queue, func(a, b run.Run) int {
+			return cmp.Or(cmp.Compare(busy[a.ProjectID], busy[b.ProjectID]), cmp.Compare(d.lastStart[a.ProjectID], d.lastStart[b.ProjectID]))
+		})
+		queue = slices.DeleteFunc(queue, func(o run.Run) bool { return o.ID == r.ID })
 		busy[r.ProjectID]++
 		total++
+		d.starts++
+		d.lastStart[r.ProjectID] = d.starts
 		errs = append(errs, d.start(ctx, r))
 	}
 	return errors.Join(errs...)

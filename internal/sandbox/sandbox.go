@@ -5,6 +5,7 @@ package sandbox
 import (
 	"context"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -91,6 +92,19 @@ func HostPath(binds []Bind, inside string) (bind Bind, rel string, ok bool) {
 		}
 	}
 	return bind, rel, ok
+}
+
+// Nobody is the user without rights on Linux and, by convention, elsewhere.
+const Nobody = 65534
+
+// HandOver gives a folder with all that is in it to a user. Only root can.
+func HandOver(dir string, uid int) error {
+	return filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Lchown(path, uid, uid)
+	})
 }
 
 // WithLimits answers args behind a shell that sets the limits first: the portable way to

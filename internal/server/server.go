@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -176,6 +177,10 @@ func (s *Server) Store() *store.DB { return s.db }
 // shutdownIn is how long answers under way may take at the end.
 const shutdownIn = 10 * time.Second
 
+// endAttemptsIn is how long attempts may take to end with the service: longer than an
+// executor gives them before it ends them itself.
+const endAttemptsIn = 7 * time.Second
+
 // Run serves until ctx is done. Attempts under way live on and find the next service at
 // the same address, unless endAttempts says that they should end too.
 func (s *Server) Run(ctx context.Context, endAttempts func() bool) error {
@@ -227,6 +232,15 @@ func (s *Server) endAttempts(ctx context.Context) {
 		if err := s.executor.Cancel(ctx, o.ID); err != nil {
 			s.log.Error("an attempt cannot be ended", "attempt", o.ID, "error", err)
 		}
+	}
+	// They say their last word to this service, and tidy up, before it is gone.
+	deadline := time.Now().Add(endAttemptsIn)
+	for time.Now().Before(deadline) {
+		seen, err := s.executor.Observe(ctx)
+		if err != nil || !slices.ContainsFunc(seen, func(o executor.Observation) bool { return o.State == executor.Running }) {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
 	}
 }
 

@@ -29,6 +29,9 @@ const flushEvery = 100 * time.Millisecond
 // lastWord is how long an aborted runner has to write its reports.
 const lastWord = 20 * time.Second
 
+// lastUploads is how much longer sending may take then.
+const lastUploads = time.Minute
+
 // session is one conversation with the runner.
 type session struct {
 	w        *worker
@@ -40,6 +43,7 @@ type session struct {
 	all      bool              // everything was selected, set-up included
 	stream   *stream
 	uploads  *uploads
+	fatal    bool // the runner said that nothing can run
 	started  bool // events may be sent: the plan is with the service
 	ended    bool // the runner said end
 	bye      bool
@@ -55,10 +59,13 @@ func (w *worker) drive(ctx context.Context, copied checkout.Copy, renames map[st
 	}
 	s := &session{w: w, tests: map[string]attempt.Test{}, stream: newStream(w.service, flushEvery),
 		listing: attempt.Listing{Commit: copied.Commit, Branch: copied.Branch, Isolation: string(w.box.Level()), Workers: workers, Renames: renames}}
+	// The program is ended before the service has heard all: what it said is still sent.
 	running, kill := context.WithCancel(context.WithoutCancel(ctx))
 	defer kill()
+	sending, quit := context.WithCancel(context.WithoutCancel(ctx))
+	defer quit()
 	binds := w.binds()
-	s.uploads = w.newUploads(running, binds)
+	s.uploads = w.newUploads(sending, binds)
 	cmd, conn, err := w.startRunner(running, binds, modules, &s.output)
 	if err != nil {
 		return attempt.Outcome{}, err
@@ -68,8 +75,8 @@ func (w *worker) drive(ctx context.Context, copied checkout.Copy, renames map[st
 	go func() { exited <- cmd.Wait() }()
 	guard := w.startGuard(running, kill, w.processBound(workers))
 	defer guard.stop()
-	go s.stream.run(running)
-	stopped := context.AfterFunc(ctx, func() { s.abort(ctx, kill) })
+	go s.stream.run(sending)
+	stopped := context.AfterFunc(ctx, func() { s.abort(ctx, kill, quit) })
 	defer stopped()
 
 	talkErr := s.talk(ctx, w.startMessage(workers, w.inside))
@@ -142,13 +149,16 @@ func (s *session) reapRunner(exited <-chan error, kill func()) error {
 }
 
 // abort asks the runner to stop and write its reports, and ends it when it does not.
-func (s *session) abort(ctx context.Context, kill func()) {
+// When it is not the run's time that is over, nobody waits for what is left to say.
+func (s *session) abort(ctx context.Context, kill, quit func()) {
 	if !errors.Is(context.Cause(ctx), errTimeLimit) {
 		kill()
+		quit()
 		return
 	}
-	s.send(report.Abort{Type: "abort", Reason: "the run's time limit is over"}) //nolint:errcheck // it is killed below
 	time.AfterFunc(lastWord, kill)
+	time.AfterFunc(lastWord+lastUploads, quit)
+	s.send(report.Abort{Type: "abort", Reason: "the run's time limit is over"}) //nolint:errcheck // it is killed then
 }
 
 // startRunner starts the bundled runner in the sandbox, talking over descriptor 3.
@@ -282,6 +292,9 @@ func (s *session) take(ctx context.Context, m report.Message) error {
 		return s.plan(ctx, m)
 	case "failed":
 		e := m.Failure()
+		if s.fatal {
+			return s.cannotRun(e.Code, e.Message)
+		}
 		return failure(e.Code, "%s", e.Message)
 	case "error":
 		if !s.started {
@@ -302,6 +315,9 @@ func (s *session) take(ctx context.Context, m report.Message) error {
 		s.ended, s.status = true, m.Status
 	case "bye":
 		s.bye = true
+		if s.fatal {
+			return s.cannotRun("bad-config", "The tests could not be listed.")
+		}
 	}
 	return nil
 }
@@ -316,11 +332,8 @@ func (s *session) event(m report.Message) error {
 // choose takes the listing to the service and its selection to the runner.
 func (s *session) choose(ctx context.Context, m report.Message) error {
 	if m.Fatal {
-		if len(s.listing.Errors) > 0 {
-			e := s.listing.Errors[0]
-			return failure("bad-config", "%s", locate(e))
-		}
-		return failure("bad-config", "The tests could not be listed.")
+		s.fatal = true // what is wrong may be said yet: see cannotRun
+		return nil
 	}
 	s.listing.Focused = m.Focused
 	var sel attempt.Selection
@@ -329,6 +342,14 @@ func (s *session) choose(ctx context.Context, m report.Message) error {
 	}
 	s.ids, s.all = sel.IDs, sel.All
 	return s.send(report.Select{Type: "select", Selection: sel})
+}
+
+// cannotRun explains a suite in which nothing can run, once the runner has said all.
+func (s *session) cannotRun(code, message string) error {
+	if len(s.listing.Errors) > 0 {
+		message = locate(s.listing.Errors[0])
+	}
+	return failure(code, "%s", message)
 }
 
 func locate(e attempt.Error) string {

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io/fs"
@@ -136,9 +137,9 @@ func descendants(of int) []int {
 		if err != nil {
 			continue
 		}
-		_, rest, _ := strings.Cut(string(text), ") ")
-		fields := strings.Fields(rest)
-		if len(fields) < 2 {
+		// The name in brackets is the program's own choice and may itself hold brackets.
+		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+		if len(fields) < 2 || fields[0] == "Z" {
 			continue
 		}
 		parent, err := strconv.Atoi(fields[1])

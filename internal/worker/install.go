@@ -67,10 +67,20 @@ func (w *worker) install(ctx context.Context) (modules string, err error) {
 	if err := w.npmCI(ctx); err != nil {
 		return "", err
 	}
-	made := filepath.Join(w.packageDir(), "node_modules")
+	// Install scripts may have left anything in its place, also a link to anywhere.
+	if info, err := pkg.Lstat("node_modules"); err != nil || !info.IsDir() {
+		return "", failure("install-failed", "npm ci installed nothing: there is no folder node_modules afterwards.").
+			WithFix("Add @playwright/test to the devDependencies of the package.")
+	}
 	// Tools keep caches there; each run gets a writable one of its own in this place.
-	if err := os.MkdirAll(filepath.Join(made, ".cache"), 0o755); err != nil {
+	if err := pkg.MkdirAll("node_modules/.cache", 0o755); err != nil {
 		return "", diskTrouble(err)
+	}
+	made := filepath.Join(w.packageDir(), "node_modules")
+	if os.Geteuid() == 0 { // shared by runs from here on: no longer its user's to change
+		if err := sandbox.HandOver(made, 0); err != nil {
+			return "", diskTrouble(err)
+		}
 	}
 	if err := os.MkdirAll(final, 0o755); err != nil {
 		return "", diskTrouble(err)
@@ -199,7 +209,9 @@ func (w *worker) npmCI(ctx context.Context) error {
 	}
 	guard := w.startGuard(ctx, cancel, 200)
 	defer guard.stop()
-	if err := cmd.Run(); err != nil {
+	err = cmd.Run()
+	killDescendants() // nothing of an install script goes on while its result is used
+	if err != nil {
 		switch {
 		case guard.tripped() != nil:
 			return guard.tripped()
@@ -208,10 +220,6 @@ func (w *worker) npmCI(ctx context.Context) error {
 		}
 		return failure("install-failed", "The dependencies of the tests repository do not install (npm ci, %v):\n%s", err, out.String()).
 			WithFix("Run npm ci in a fresh clone of the branch and commit what it takes.")
-	}
-	if _, err := os.Stat(filepath.Join(w.packageDir(), "node_modules")); err != nil {
-		return failure("install-failed", "npm ci installed nothing: the package has no dependencies.").
-			WithFix("Add @playwright/test to its devDependencies.")
 	}
 	return nil
 }

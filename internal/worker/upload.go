@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"mime"
 	"os"
 	"path"
 	"strings"
 	"sync"
+	"syscall"
 
 	"golang.org/x/sync/errgroup"
 
@@ -50,6 +52,9 @@ func (u *uploads) attachment(testID string, retry int, a report.Attachment) {
 		name += path.Ext(a.Path)
 	}
 	query := artifactQuery(cleanFile(name), testID, retry)
+	if _, _, err := mime.ParseMediaType(a.ContentType); err != nil {
+		a.ContentType = artifact.ContentType(name)
+	}
 	if a.Path == "" {
 		body, err := base64.StdEncoding.DecodeString(a.Body)
 		if err != nil {
@@ -95,11 +100,13 @@ func (u *uploads) open(inside string) (io.ReadCloser, error) {
 		return nil, errUnreadable
 	}
 	defer root.Close() //nolint:errcheck // the file stays open
-	if info, err := root.Stat(rel); err != nil || !info.Mode().IsRegular() {
+	// Opening must not wait: test code may have put a pipe there.
+	f, err := root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
 		return nil, errUnreadable
 	}
-	f, err := root.Open(rel)
-	if err != nil {
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		f.Close() //nolint:errcheck // nothing was read
 		return nil, errUnreadable
 	}
 	return f, nil

@@ -60,19 +60,24 @@ type Options struct {
 	Config  func(*server.Config)
 	Project func(*project.Project)
 	Files   map[string]string // of the default branch, beside package.json and the lockfile
+	Log     io.Writer         // gets all of the service's log; default: warnings, when verbose
 }
 
 // Start runs a service inside the test's process until the test ends.
 func Start(t testing.TB, o Options) *System {
 	t.Helper()
-	data := t.TempDir()
+	data := dataDir(t)
 	repo := NewRepo(t, o.Files)
 	cfg := server.Config{Addr: "127.0.0.1:0", DataDir: data, Program: []string{Binary()}, MaxAttempts: 2}
 	if o.Config != nil {
 		o.Config(&cfg)
 	}
+	log := slog.New(slog.NewTextHandler(logTo{t}, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	if o.Log != nil {
+		log = slog.New(slog.NewTextHandler(o.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	}
 	ctx, cancel := context.WithCancel(context.Background())
-	s, err := server.New(ctx, cfg, slog.New(slog.NewTextHandler(logTo{t}, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	s, err := server.New(ctx, cfg, log)
 	if err != nil {
 		cancel()
 		t.Fatal(err)
@@ -93,7 +98,31 @@ func Start(t testing.TB, o Options) *System {
 			t.Errorf("the service ended with an error: %v", err)
 		}
 	})
-	return &System{URL: s.BaseURL(), Key: key, ProjectID: p.ID, Repo: repo, Data: data, Server: s}
+	return &System{URL: s.BaseURL(), Key: key, ProjectID: p.ID, Repo: repo, Data: cfg.DataDir, Server: s}
+}
+
+// Another creates one more project and answers the system as its key sees it.
+func (s *System) Another(t testing.TB, p project.Project) *System {
+	t.Helper()
+	p, key, err := s.Server.Store().CreateProject(context.Background(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := *s
+	other.Key, other.ProjectID = key, p.ID
+	return &other
+}
+
+// dataDir answers a folder that other users get through, as the service's own default is.
+func dataDir(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, d := range []string{dir, filepath.Dir(dir)} {
+		if err := os.Chmod(d, 0o711); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }
 
 // logTo sends the service's warnings to the test's log, which is shown when it fails.
@@ -193,8 +222,8 @@ func (s *System) Wait(t testing.TB, runID string) map[string]any {
 func (s *System) Until(t testing.TB, runID string, wanted func(map[string]any) bool) map[string]any {
 	t.Helper()
 	deadline := time.Now().Add(4 * time.Minute)
-	for {
-		st := s.Status(t, runID, "20s")
+	for wait := "0s"; ; wait = "20s" {
+		st := s.Status(t, runID, wait)
 		if wanted(st) {
 			return st
 		}
@@ -277,7 +306,7 @@ type Process struct {
 // StartProcess runs `tas serve` on a free port, the same one after every restart.
 func StartProcess(t testing.TB, files map[string]string, env ...string) *Process {
 	t.Helper()
-	data := t.TempDir()
+	data := dataDir(t)
 	repo := NewRepo(t, files)
 	p := &Process{System: &System{URL: "http://" + freeAddr(t), Repo: repo, Data: data}}
 	out, err := exec.Command(Binary(), "project", "create", "Case", "--data-dir", data, "--repo", repo.URL()).CombinedOutput()

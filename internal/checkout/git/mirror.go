@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -43,6 +44,13 @@ func (m *Mirrors) Make(ctx context.Context, src checkout.Source, dir string) (ch
 	}
 	defer unlock()
 	branch, commit, err := m.fetch(ctx, src)
+	if errors.Is(err, errMirror) && ctx.Err() == nil {
+		// A worker that was killed may have left it half written. It only is a cache.
+		if err := os.RemoveAll(m.mirror(src)); err != nil {
+			return checkout.Copy{}, fault.Wrap(err, fault.Unavailable, "The mirror of the tests repository cannot be removed.")
+		}
+		branch, commit, err = m.fetch(ctx, src)
+	}
 	if err != nil {
 		return checkout.Copy{}, err
 	}
@@ -71,7 +79,8 @@ func (m *Mirrors) fetch(ctx context.Context, src checkout.Source) (branch, commi
 			return "", "", err
 		}
 	}
-	ref := "refs/remotes/origin/" + branch
+	// Not the branch's own name: a branch a that is gone would forbid one called a/b.
+	ref := fmt.Sprintf("refs/tas/%x", sha256.Sum256([]byte(branch)))
 	// Depth 1 would lose the renames between runs; blobs are needed anyway.
 	_, err = git.run(ctx, "fetch", "--quiet", "--no-tags", "--force", "--no-write-fetch-head", "--no-recurse-submodules",
 		"--end-of-options", src.URL, "refs/heads/"+branch+":"+ref)
@@ -100,6 +109,10 @@ func (m *Mirrors) defaultBranch(ctx context.Context, git command, url string) (s
 		WithCode("branch-not-found").WithFix("Push a commit to it, or name a branch.")
 }
 
+// errMirror marks failures whose reason may lie in the mirror: none that the repository's
+// side or the network gave.
+var errMirror = errors.New("the mirror may be damaged")
+
 // explain turns git's words into what a person can act on.
 func explain(err error, src checkout.Source, branch string) error {
 	said := saidBy(err)
@@ -123,19 +136,21 @@ func explain(err error, src checkout.Source, branch string) error {
 	case has("couldn't find remote ref"):
 		return fault.Wrap(err, fault.External, "The branch %q does not exist in the tests repository.", branch).
 			WithCode("branch-not-found").WithFix("Check its spelling and that it was pushed.")
-	case has("authentication failed", "could not read username", "403", "permission denied", "terminal prompts disabled", "401"):
+	case has("authentication failed", "could not read username", "error: 401", "error: 403", "permission denied", "terminal prompts disabled"):
 		return clone("The tests repository refused the service's access: %s", said).
 			WithFix("Check that the project's repository token is right, has not expired and may read the repository.")
-	case has("301", "302", "307", "308", "redirect"):
+	case has("error: 301", "error: 302", "error: 307", "error: 308", "redirect"):
 		return clone("The tests repository has moved: %s", said).WithFix("Enter its new address in the project's settings.")
 	case has("not found", "does not exist", "does not appear to be a git repository", "no such file"):
 		return clone("There is no git repository at %s.", redact(src.URL)).
 			WithFix("Check the address in the project's settings; a private repository needs a token.")
-	case has("could not resolve host", "connection refused", "timed out", "couldn't connect", "network is unreachable", "early eof", "502", "503"):
+	case has("could not resolve host", "connection refused", "timed out", "couldn't connect", "network is unreachable", "early eof", "error: 502", "error: 503", "error: 504"):
 		return fault.Wrap(err, fault.Unavailable, "The tests repository cannot be reached: %s", said).WithCode("clone-failed").
 			WithFix("Check the network between the worker and the repository's host.")
 	default:
-		return clone("The tests repository could not be fetched: %s", said)
+		f := clone("The tests repository could not be fetched: %s", said)
+		f.Err = errors.Join(err, errMirror)
+		return f
 	}
 }
 

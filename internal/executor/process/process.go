@@ -3,6 +3,7 @@
 package process
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -242,8 +243,7 @@ func (e *Executor) Reap(_ context.Context, id string) error {
 func startOf(pid int) string {
 	if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
 		// The second field is the program's name in brackets, with any character in it.
-		_, rest, _ := strings.Cut(string(text), ") ")
-		if fields := strings.Fields(rest); len(fields) > 19 && fields[0] != "Z" {
+		if fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])); len(fields) > 19 && fields[0] != "Z" {
 			return fields[19]
 		}
 		return ""

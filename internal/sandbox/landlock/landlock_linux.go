@@ -9,11 +9,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"syscall"
 	"time"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
 	llsys "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
 
 	"tas-service/internal/sandbox"
 )
@@ -48,6 +50,7 @@ const ConfineCommand = "confine"
 type rules struct {
 	ReadOnly []string `json:"readOnly"`
 	Writable []string `json:"writable"`
+	User     int      `json:"user,omitempty"` // to become; 0: stay who we are
 }
 
 // Command prepares a program that first takes its own rights away.
@@ -56,12 +59,22 @@ func (b *Box) Command(ctx context.Context, s sandbox.Spec) (*exec.Cmd, error) {
 		"/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services", "/etc/localtime",
 		"/etc/fonts", "/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/passwd", "/etc/group",
 		"/etc/mime.types", "/etc/os-release", "/var/cache/fontconfig", "/run/systemd/resolve", "/sys/devices/system/cpu", "/proc", "/nix/store", b.self},
-		Writable: []string{"/dev"}}
+		// Not all of /dev: to root it holds the disks.
+		Writable: []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm"}}
 	for _, bind := range s.ReadOnly {
 		r.ReadOnly = append(r.ReadOnly, bind.Host)
 	}
 	for _, bind := range s.Writable {
 		r.Writable = append(r.Writable, bind.Host)
+	}
+	if os.Geteuid() == 0 {
+		// Paths are not all: root can signal every process and change the network.
+		r.User = sandbox.Nobody
+		for _, bind := range s.Writable {
+			if err := sandbox.HandOver(bind.Host, r.User); err != nil {
+				return nil, err
+			}
+		}
 	}
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -70,7 +83,7 @@ func (b *Box) Command(ctx context.Context, s sandbox.Spec) (*exec.Cmd, error) {
 	args := sandbox.WithLimits(s.Limits, append([]string{b.self, ConfineCommand, string(text), "--"}, s.Args...))
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Env, cmd.Dir, cmd.ExtraFiles, cmd.Stdout, cmd.Stderr = s.Env, s.Dir, s.Files, s.Stdout, s.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second
 	return cmd, nil
@@ -97,11 +110,37 @@ func Confine(args []string) error {
 	if err := landlock.V6.BestEffort().RestrictPaths(paths...); err != nil {
 		return fmt.Errorf("take rights away: %w", err)
 	}
+	// No signals to, and no abstract sockets of, processes outside; kernels before 6.12 cannot.
+	if err := landlock.V6.BestEffort().RestrictScoped(); err != nil {
+		return fmt.Errorf("take rights away: %w", err)
+	}
+	if r.User != 0 {
+		if err := become(r.User); err != nil {
+			return fmt.Errorf("become another user: %w", err)
+		}
+	}
 	program, err := exec.LookPath(args[2])
 	if err != nil {
 		return err
 	}
 	return syscall.Exec(program, args[2:], os.Environ())
+}
+
+// become gives root's rights up for good. The kernel forgets on the way that this process
+// is to die with the worker, so it is told again.
+func become(user int) error {
+	runtime.LockOSThread() // the next program inherits from this thread
+	parent := os.Getppid()
+	if err := errors.Join(syscall.Setgroups(nil), syscall.Setgid(user), syscall.Setuid(user)); err != nil {
+		return err
+	}
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL), 0, 0, 0); err != nil {
+		return err
+	}
+	if os.Getppid() != parent {
+		return errors.New("the worker is gone")
+	}
+	return nil
 }
 
 func pathRule(path string, dirs, files func(...string) landlock.FSRule) []landlock.Rule {

@@ -4,18 +4,13 @@ package plain
 
 import (
 	"context"
-	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"syscall"
 	"time"
 
 	"tas-service/internal/sandbox"
 )
-
-// nobody is the user without rights on Linux and, by convention, elsewhere.
-const nobody = 65534
 
 // Box runs programs as another user when the worker is root, else as its own.
 type Box struct{ root bool }
@@ -42,24 +37,16 @@ func (b *Box) Command(ctx context.Context, s sandbox.Spec) (*exec.Cmd, error) {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Env, cmd.Dir, cmd.ExtraFiles, cmd.Stdout, cmd.Stderr = s.Env, s.Dir, s.Files, s.Stdout, s.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	dieWithParent(cmd.SysProcAttr)
 	if b.root {
 		for _, bind := range s.Writable {
-			if err := handOver(bind.Host); err != nil {
+			if err := sandbox.HandOver(bind.Host, sandbox.Nobody); err != nil {
 				return nil, err
 			}
 		}
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: sandbox.Nobody, Gid: sandbox.Nobody}
 	}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second
 	return cmd, nil
-}
-
-func handOver(dir string) error {
-	return filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		return os.Lchown(path, nobody, nobody)
-	})
 }
