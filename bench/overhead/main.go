@@ -28,9 +28,10 @@ func main() {
 	suite := flag.String("suite", "demo", "demo or long")
 	pairs := flag.Int("pairs", 3, "pairs that are counted, after one that is not")
 	workers := flag.Int("workers", 2, "Playwright workers on both sides")
+	warm := flag.Bool("warm", true, "run one pair first that is not counted")
 	defaults := flag.Bool("defaults", true, "also compare both sides' own numbers of workers")
 	flag.Parse()
-	if err := run(*suite, *pairs, *workers, *defaults); err != nil {
+	if err := run(*suite, *pairs, *workers, *warm, *defaults); err != nil {
 		fmt.Fprintln(os.Stderr, "overhead:", err)
 		os.Exit(1)
 	}
@@ -47,7 +48,7 @@ type bench struct {
 	shopURL string
 }
 
-func run(suite string, pairs, workers int, defaults bool) error {
+func run(suite string, pairs, workers int, warm, defaults bool) error {
 	root, err := os.Getwd()
 	if err != nil {
 		return err
@@ -88,7 +89,7 @@ func run(suite string, pairs, workers int, defaults bool) error {
 	defer service.Stop()
 	b.client = &client.Client{BaseURL: "http://" + addr, APIKey: p.Key}
 
-	same, err := b.pairs(fmt.Sprintf("both with %d workers", workers), pairs, workers)
+	same, err := b.pairs(fmt.Sprintf("both with %d workers", workers), pairs, workers, warm)
 	if err != nil {
 		return err
 	}
@@ -101,7 +102,7 @@ func run(suite string, pairs, workers int, defaults bool) error {
 		if _, err := b.stage.Project("Bench", map[string]string{"SHOP_URL": b.shopURL}, "--workers", "0"); err != nil {
 			return err
 		}
-		own, err := b.pairs("each with its own number of workers", pairs, 0)
+		own, err := b.pairs("each with its own number of workers", pairs, 0, warm)
 		if err != nil {
 			return err
 		}
@@ -119,11 +120,15 @@ func run(suite string, pairs, workers int, defaults bool) error {
 // pair is one run on each side.
 type pair struct{ bare, tas sample }
 
-// pairs runs both sides in turn; the first pair warms both up and is not counted.
-func (b *bench) pairs(what string, n, workers int) ([]pair, error) {
+// pairs runs both sides in turn; a first pair warms both up and is not counted.
+func (b *bench) pairs(what string, n, workers int, warm bool) ([]pair, error) {
 	fmt.Printf("\n%s\n  %-6s %10s %10s %8s   %10s %10s %8s\n", what, "pair", "bare s", "tas s", "ratio", "bare 1st", "tas 1st", "ratio")
 	var out []pair
-	for i := range n + 1 {
+	first := 1
+	if warm {
+		first = 0
+	}
+	for i := first; i <= n; i++ {
 		var p pair
 		var err error
 		if i%2 == 0 {

@@ -118,7 +118,8 @@ type Dispatcher struct {
 	began     time.Time
 	beganOnce sync.Once
 	// Only Step touches these.
-	notBefore map[string]time.Time // by run: no start before
+	notBefore   map[string]time.Time // by run: no start before
+	closedSince map[string]time.Time // by attempt: reported, and its process still there
 	lastStart map[string]int       // by project: the number of its last start
 	starts    int
 }
@@ -129,6 +130,7 @@ func (d *Dispatcher) changed(runID string) { d.Hub.Publish(run.Topic(runID)) }
 func (d *Dispatcher) since() time.Time {
 	d.beganOnce.Do(func() {
 		d.began = d.Clock()
+		d.closedSince = map[string]time.Time{}
 		d.notBefore, d.lastStart = map[string]time.Time{}, map[string]int{}
 	})
 	return d.began

@@ -39,7 +39,7 @@ func (d *Dispatcher) Step(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(append(errs, err)...)
 	}
-	errs = append(errs, d.startNext(ctx, runs), d.reap(ctx, seen))
+	errs = append(errs, d.abandoned(ctx, runs, attempts), d.startNext(ctx, runs), d.reap(ctx, seen))
 	for _, r := range runs {
 		if r.Phase == run.Merging {
 			errs = append(errs, d.conclude(ctx, r.ID))
@@ -96,7 +96,7 @@ func runLimit(p project.Project) time.Duration { return cmp.Or(p.RunLimit, proje
 func (d *Dispatcher) lose(ctx context.Context, a Attempt, state AttemptState, code, reason string) error {
 	d.Log.Warn("an attempt is given up", "run", a.RunID, "attempt", a.ID, "state", a.State, "reason", reason)
 	err := d.Store.UpdateAttempt(ctx, a.ID, func(a *Attempt, r *run.Run) error {
-		if !a.State.Open() {
+		if !a.State.Open() || code == "" && a.State != Starting {
 			return nil // it reported after all
 		}
 		now := d.Clock()
@@ -134,6 +134,31 @@ func giveUp(r *run.Run, code, reason string) error {
 		return r.MoveTo(run.ProcessError)
 	}
 	return r.MoveTo(run.Merging)
+}
+
+// abandoned gives up runs that nobody executes: no path leads there, so that none that
+// is ever added can leave a run hanging. The attempts were read before the runs.
+func (d *Dispatcher) abandoned(ctx context.Context, runs []run.Run, attempts []Attempt) error {
+	executed := map[string]bool{}
+	for _, a := range attempts {
+		executed[a.RunID] = true
+	}
+	var errs []error
+	for _, r := range runs {
+		if executed[r.ID] || r.Phase != run.Preparing && r.Phase != run.Running {
+			continue
+		}
+		d.Log.Error("a run has no attempt", "run", r.ID, "phase", r.Phase)
+		errs = append(errs, d.Store.UpdateRun(ctx, r.ID, func(r *run.Run) error {
+			if r.Phase != run.Preparing && r.Phase != run.Running {
+				return nil
+			}
+			return giveUp(r, run.CodeWorkerLost, "The run had no worker any more.")
+		}))
+		d.changed(r.ID)
+		d.Wake()
+	}
+	return errors.Join(errs...)
 }
 
 // startNext starts queued runs while there is room: next is always a run of the project
@@ -181,11 +206,11 @@ func (d *Dispatcher) start(ctx context.Context, r run.Run) error {
 		return err
 	}
 	if tries >= maxStarts {
+		defer d.changed(r.ID)
 		return d.Store.UpdateRun(ctx, r.ID, func(r *run.Run) error {
 			now := d.Clock()
 			r.FinishedAt, r.Verdict = &now, run.Fail
 			r.Error = &run.Error{Code: run.CodeWorkerLost, Message: fmt.Sprintf("No worker could be started in %d tries. The service's log tells why.", tries)}
-			defer d.changed(r.ID)
 			return r.MoveTo(run.ProcessError)
 		})
 	}
@@ -231,10 +256,13 @@ func (d *Dispatcher) reap(ctx context.Context, seen map[string]executor.Observat
 		switch {
 		case isOpen[id]:
 		case o.State == executor.Exited:
+			delete(d.closedSince, id)
 			errs = append(errs, d.Executor.Reap(ctx, id))
-		default:
-			// Its record is closed, so it will stop by itself on its next word; one that
-			// does not is ended when its silence shows. See worker.
+		case d.closedSince[id].IsZero():
+			d.closedSince[id] = d.Clock() // it tidies up and ends by itself
+		case d.Clock().Sub(d.closedSince[id]) > d.Timing.LostAfter:
+			d.Log.Warn("an attempt does not end", "attempt", id)
+			errs = append(errs, d.Executor.Cancel(ctx, id))
 		}
 	}
 	return errors.Join(errs...)
