@@ -120,8 +120,8 @@ type Dispatcher struct {
 	// Only Step touches these.
 	notBefore   map[string]time.Time // by run: no start before
 	closedSince map[string]time.Time // by attempt: reported, and its process still there
-	lastStart map[string]int       // by project: the number of its last start
-	starts    int
+	lastStart   map[string]int       // by project: the number of its last start
+	starts      int
 }
 
 func (d *Dispatcher) changed(runID string) { d.Hub.Publish(run.Topic(runID)) }

@@ -25,6 +25,7 @@ type Config struct {
 	BrowsersDir  string        // TAS_BROWSERS_DIR: filled by `playwright install`; default DataDir/browsers
 	SandboxEnv   []string      // TAS_SANDBOX_ENV: names of variables that test code may see
 	Isolation    string        // TAS_ISOLATION: exactly this level, instead of the strongest
+	Keep         time.Duration // TAS_KEEP_ARTIFACTS: how long reports and attachments are kept; default 30 days
 	LinkTTL      time.Duration // TAS_LINK_TTL: how long links to reports work; default 24h
 	HangGrace    time.Duration // TAS_HANG_GRACE: beyond three times its timeout a test hangs; default 30s
 	OrphanAfter  time.Duration // TAS_ORPHAN_AFTER: how long a worker looks for a service that is gone; default 2m
@@ -38,6 +39,7 @@ type Config struct {
 const (
 	defaultAddr   = "127.0.0.1:8700"
 	defaultTTL    = 24 * time.Hour
+	defaultKeep   = 30 * 24 * time.Hour
 	defaultGrace  = 30 * time.Second
 	defaultOrphan = 2 * time.Minute
 )
@@ -62,7 +64,7 @@ func FromEnv(getenv func(string) string) (Config, error) {
 	for _, f := range []struct {
 		name string
 		into *time.Duration
-	}{{"TAS_LINK_TTL", &c.LinkTTL}, {"TAS_HANG_GRACE", &c.HangGrace}, {"TAS_ORPHAN_AFTER", &c.OrphanAfter}} {
+	}{{"TAS_KEEP_ARTIFACTS", &c.Keep}, {"TAS_LINK_TTL", &c.LinkTTL}, {"TAS_HANG_GRACE", &c.HangGrace}, {"TAS_ORPHAN_AFTER", &c.OrphanAfter}} {
 		if v := getenv(f.name); v != "" {
 			d, err := time.ParseDuration(v)
 			if err != nil || d <= 0 {
@@ -90,6 +92,7 @@ func (c *Config) Fill() error {
 	c.DataDir = abs
 	c.BrowsersDir = cmp.Or(c.BrowsersDir, filepath.Join(c.DataDir, "browsers"))
 	c.MaxAttempts = cmp.Or(c.MaxAttempts, max(1, runtime.NumCPU()/2))
+	c.Keep = cmp.Or(c.Keep, defaultKeep)
 	c.LinkTTL = cmp.Or(c.LinkTTL, defaultTTL)
 	c.HangGrace = cmp.Or(c.HangGrace, defaultGrace)
 	c.OrphanAfter = cmp.Or(c.OrphanAfter, defaultOrphan)

@@ -45,6 +45,7 @@ type Server struct {
 	executor executor.Executor
 	auth     *account.Authenticator
 	loop     *reconcile.Loop
+	sweep    *reconcile.Loop
 	listener net.Listener
 	http     *http.Server
 	unlock   func()
@@ -54,6 +55,9 @@ type Server struct {
 
 // reconcileEvery is how often the reconcilers look without being woken.
 const reconcileEvery = 2 * time.Second
+
+// sweepEvery is how often old artifacts are looked for.
+const sweepEvery = 10 * time.Minute
 
 // New opens everything and listens; the answered server serves once Run is called.
 func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err error) {
@@ -98,6 +102,8 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 		Limits: dispatch.Limits{Attempts: cfg.MaxAttempts, PerProject: cfg.PerProject}, Timing: dispatch.DefaultTiming,
 		Server: "http://" + s.listener.Addr().String(), Clock: time.Now, Wake: s.loop.Wake, Ended: metrics.runEnded}
 	s.loop.Step = dispatcher.Step
+	retention := &run.Retention{Store: db, Blobs: s.blobs, Keep: cfg.Keep, Clock: time.Now}
+	s.sweep = &reconcile.Loop{Name: "retention", Every: sweepEvery, Log: log, Failed: metrics.stepFailed, Step: retention.Step}
 	runs := &run.Service{Store: db, Projects: db, Links: links, Patterns: &run.JavaScript{}, Watcher: hub, Clock: time.Now, Wake: s.loop.Wake,
 		PageURL: web.RunURL(cfg.AppURL, keys, time.Now)}
 	s.auth = account.NewAuthenticator(db)
@@ -190,6 +196,7 @@ func (s *Server) Run(ctx context.Context, endAttempts func() bool) error {
 	loops, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	wait.Go(func() { s.loop.Run(loops) })
+	wait.Go(func() { s.sweep.Run(loops) })
 	wait.Go(func() {
 		for {
 			select {

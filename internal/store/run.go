@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"time"
 
 	"tas-service/internal/run"
 )
@@ -129,4 +130,23 @@ func updateRun(ctx context.Context, tx *sql.Tx, id string, change func(*run.Run)
 		return err
 	}
 	return saveRun(ctx, tx, &x)
+}
+
+// EndedBefore answers runs that ended before a time and still have their artifacts.
+func (db *DB) EndedBefore(ctx context.Context, t time.Time, limit int) ([]string, error) {
+	return list(ctx, db.read, func(r row) (string, error) {
+		var id string
+		err := r.Scan(&id)
+		return id, err
+	}, `SELECT id FROM run WHERE terminal = 1 AND swept = 0 AND finished_at < $1 ORDER BY finished_at LIMIT $2`, ms(t), limit)
+}
+
+// Swept notes that a run's artifacts are gone.
+func (db *DB) Swept(ctx context.Context, runID string) error {
+	return db.tx(ctx, func(tx *sql.Tx) error {
+		if err := exec(ctx, tx, `UPDATE run SET swept = 1, has_report = 0 WHERE id = $1`, runID); err != nil {
+			return err
+		}
+		return exec(ctx, tx, `DELETE FROM artifact WHERE run_id = $1`, runID)
+	})
 }

@@ -44,6 +44,7 @@ CREATE TABLE run (
   warnings      TEXT NOT NULL,
   detail        TEXT NOT NULL, -- what only a look at one run needs
   has_report    INTEGER NOT NULL,
+  swept         INTEGER NOT NULL DEFAULT 0, -- its artifacts were removed
   terminal      INTEGER NOT NULL,
   created_at    INTEGER NOT NULL,
   started_at    INTEGER,
@@ -52,6 +53,7 @@ CREATE TABLE run (
 ) STRICT;
 CREATE INDEX run_open ON run (created_at, id) WHERE terminal = 0;
 CREATE INDEX run_latest ON run (project_id, terminal, finished_at, id);
+CREATE INDEX run_sweep ON run (finished_at) WHERE terminal = 1 AND swept = 0;
 
 CREATE TABLE attempt (
   id           TEXT PRIMARY KEY,
