@@ -125,7 +125,7 @@ const maxRunning = 4
 func newBar(out io.Writer) *bar {
 	b := &bar{progress: mpb.New(mpb.WithOutput(out), mpb.WithWidth(60), mpb.WithRefreshRate(120*time.Millisecond))}
 	b.now.Store(&moment{})
-	b.bar = b.progress.New(1, mpb.BarStyle().Lbound("▕").Filler("█").Tip("█").Padding("░").Rbound("▏"),
+	b.bar = b.progress.New(0, mpb.BarStyle().Lbound("▕").Filler("█").Tip("█").Padding("░").Rbound("▏"),
 		mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return fmt.Sprintf("  %-10s", b.now.Load().st.Phase) })),
 		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string {
 			st := b.now.Load().st
