@@ -115,7 +115,7 @@ func seed(ctx context.Context, db *store.DB, p project.Project, runs, results in
 	for i := range runs {
 		r := run.Run{ID: uuid.NewString(), ProjectID: p.ID, Name: fmt.Sprintf("bench-%06d", i), Trigger: run.TriggerAPI, Phase: run.Queued,
 			Verdict: run.Pending, Selection: run.Selection{Kind: run.SelectSuite}, CreatedAt: now}
-		if err := db.CreateRun(ctx, &r); err != nil {
+		if _, err := db.CreateRun(ctx, &r, nil); err != nil {
 			return nil, err
 		}
 		a := dispatch.Attempt{ID: uuid.NewString(), RunID: r.ID, ProjectID: p.ID, Number: 1, State: dispatch.Active, TokenHash: uuid.NewString(), HeartbeatAt: now, CreatedAt: now}

@@ -3,9 +3,12 @@ package run
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base32"
+	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -31,11 +34,29 @@ type StartInput struct {
 	Workers      int // 0: the project's setting
 	AutoHeal     *AutoHeal
 	Trigger      Trigger
+	// OnceKey, when set, makes a repeated call with the same input answer the first one's run.
+	OnceKey string
 }
+
+// Once identifies a call that may arrive more than once.
+type Once struct {
+	Key         string
+	Fingerprint string // of what was asked for
+}
+
+// OnceFor is how long a OnceKey is remembered.
+const OnceFor = 24 * time.Hour
+
+// maxOnceKey bounds its length in bytes.
+const maxOnceKey = 255
 
 // Start records a new run, which the reconcilers then execute. Errors: fault.Invalid for
 // what the input gets wrong, fault.Conflict without a tests repository.
 func (s *Service) Start(ctx context.Context, actor account.Actor, in StartInput) (Run, error) {
+	once, err := onceOf(in)
+	if err != nil {
+		return Run{}, err
+	}
 	p, err := s.Projects.Project(ctx, actor.ProjectID)
 	if err != nil {
 		return Run{}, err
@@ -59,11 +80,33 @@ func (s *Service) Start(ctx context.Context, actor account.Actor, in StartInput)
 	if in.AutoHeal != nil {
 		r.Warn("auto-heal-unavailable", "autoHeal was noted, but this version of the service does not heal yet.")
 	}
-	if err := s.Store.CreateRun(ctx, &r); err != nil {
+	earlier, err := s.Store.CreateRun(ctx, &r, once)
+	switch {
+	case err != nil:
 		return Run{}, err
+	case earlier != nil:
+		return *earlier, nil
 	}
 	s.Wake()
 	return r, nil
+}
+
+func onceOf(in StartInput) (*Once, error) {
+	if in.OnceKey == "" {
+		return nil, nil
+	}
+	if len(in.OnceKey) > maxOnceKey {
+		return nil, fault.New(fault.Invalid, "The Idempotency-Key has more than %d characters.", maxOnceKey).WithFix("Use a UUID, or the ID of the pipeline's job.").
+			At("header.Idempotency-Key", "too long")
+	}
+	once := &Once{Key: in.OnceKey}
+	in.OnceKey = ""
+	text, err := json.Marshal(in)
+	if err != nil {
+		return nil, fault.Wrap(err, fault.Internal, "fingerprint a request")
+	}
+	once.Fingerprint = fmt.Sprintf("%x", sha256.Sum256(text))
+	return once, nil
 }
 
 func (s *Service) check(ctx context.Context, p project.Project, in StartInput) error {

@@ -11,7 +11,10 @@ import (
 // Store keeps runs, results and attempts. Lookups answer fault.NotFound for what is not
 // there. Every method is one transaction.
 type Store interface {
-	CreateRun(ctx context.Context, r *Run) error
+	// CreateRun saves a new run. With a once that was seen less than OnceFor ago it saves
+	// nothing and answers the run that was started then, or fault.Conflict when its
+	// fingerprint was another.
+	CreateRun(ctx context.Context, r *Run, once *Once) (earlier *Run, err error)
 	Run(ctx context.Context, id string) (Run, error)
 	RunByName(ctx context.Context, projectID, name string) (Run, error)
 	// LatestRun answers the latest terminal run that no person started by hand.

@@ -3,8 +3,10 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"time"
 
+	"tas-service/internal/fault"
 	"tas-service/internal/run"
 )
 
@@ -55,15 +57,49 @@ func detailOf(x *run.Run) string {
 		Playwright: x.Playwright, Runner: x.Runner, Error: x.Error, Ending: x.Ending})
 }
 
-// CreateRun saves a new run.
-func (db *DB) CreateRun(ctx context.Context, x *run.Run) error {
-	return db.tx(ctx, func(tx *sql.Tx) error {
-		return exec(ctx, tx, `INSERT INTO run (`+runColumns+`, terminal)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`,
-			x.ID, x.ProjectID, x.Name, string(x.Trigger), string(x.Phase), string(x.Verdict), x.Branch, x.Commit, x.Isolation, x.Workers,
-			x.Total, x.Executed, toJSON(x.Counts), toJSON(x.Warnings), detailOf(x), bit(x.HasReport),
-			ms(x.CreatedAt), msPtr(x.StartedAt), msPtr(x.FirstTestAt), msPtr(x.FinishedAt), bit(x.Terminal()))
+// CreateRun saves a new run, unless once says that it was started before.
+func (db *DB) CreateRun(ctx context.Context, x *run.Run, once *run.Once) (earlier *run.Run, err error) {
+	err = db.tx(ctx, func(tx *sql.Tx) error {
+		if once != nil {
+			if earlier, err = startedBefore(ctx, tx, x, *once); err != nil || earlier != nil {
+				return err
+			}
+		}
+		if err := insertRun(ctx, tx, x); err != nil || once == nil {
+			return err
+		}
+		return exec(ctx, tx, `INSERT INTO start_once (project_id, key, fingerprint, run_id, created_at) VALUES ($1, $2, $3, $4, $5)`,
+			x.ProjectID, once.Key, once.Fingerprint, x.ID, ms(x.CreatedAt))
 	})
+	return earlier, err
+}
+
+// startedBefore answers the run that the same call started, or nil.
+func startedBefore(ctx context.Context, tx *sql.Tx, x *run.Run, once run.Once) (*run.Run, error) {
+	if err := exec(ctx, tx, `DELETE FROM start_once WHERE created_at < $1`, ms(x.CreatedAt.Add(-run.OnceFor))); err != nil {
+		return nil, err
+	}
+	var fingerprint, id string
+	err := tx.QueryRowContext(ctx, `SELECT fingerprint, run_id FROM start_once WHERE project_id = $1 AND key = $2`, x.ProjectID, once.Key).Scan(&fingerprint, &id)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, nil
+	case err != nil:
+		return nil, translate(err)
+	case fingerprint != once.Fingerprint:
+		return nil, fault.New(fault.Conflict, "This Idempotency-Key was used with another request.").
+			WithFix("Use a new key for a new request, and the same request when you try again.")
+	}
+	r, err := one(ctx, tx, scanRun, runByID, id)
+	return &r, err
+}
+
+func insertRun(ctx context.Context, q querier, x *run.Run) error {
+	return exec(ctx, q, `INSERT INTO run (`+runColumns+`, terminal)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`,
+		x.ID, x.ProjectID, x.Name, string(x.Trigger), string(x.Phase), string(x.Verdict), x.Branch, x.Commit, x.Isolation, x.Workers,
+		x.Total, x.Executed, toJSON(x.Counts), toJSON(x.Warnings), detailOf(x), bit(x.HasReport),
+		ms(x.CreatedAt), msPtr(x.StartedAt), msPtr(x.FirstTestAt), msPtr(x.FinishedAt), bit(x.Terminal()))
 }
 
 func saveRun(ctx context.Context, q querier, x *run.Run) error {

@@ -152,8 +152,19 @@ func JobStatusOf(r run.Run) JobStatus {
 		Failed: r.Counts.Failed, Recovered: r.Counts.Recovered, Bug: r.Counts.Bug}
 }
 
-// TriggerOf answers what started a run, by what the caller says of itself.
-func TriggerOf(header string) run.Trigger {
+// Origin are the headers of every call that starts a run.
+type Origin struct {
+	Trigger string `header:"X-TAS-Trigger" enum:"api,ci" doc:"What starts the run; default api"`
+	OnceKey string `header:"Idempotency-Key" doc:"Makes the call safe to repeat for 24 hours: the same key with the same body answers the run that was started first"`
+}
+
+// Fill sets what the headers say of a start request.
+func (o Origin) Fill(in *run.StartInput) {
+	in.Trigger, in.OnceKey = triggerOf(o.Trigger), o.OnceKey
+}
+
+// triggerOf answers what started a run, by what the caller says of itself.
+func triggerOf(header string) run.Trigger {
 	if header == string(run.TriggerCI) {
 		return run.TriggerCI
 	}

@@ -33,13 +33,8 @@ func (a *API) mountExecution(h huma.API) {
 		Summary: "Read the status of a run by its job name", Errors: route.Statuses(http.StatusNotFound)}, route.Handle(a.jobStatus))
 }
 
-// Source lets a command-line tool in a pipeline say that it is one.
-type Source struct {
-	Trigger string `header:"X-TAS-Trigger" enum:"api,ci" doc:"What starts the run; default api"`
-}
-
 type suiteIn struct {
-	Source
+	api.Origin
 	Body *struct {
 		api.Sharding
 		AutoHeal *api.AutoHeal `json:"autoHeal,omitempty"`
@@ -52,11 +47,11 @@ func (a *API) runSuite(ctx context.Context, in *suiteIn) (*api.Started, error) {
 		in.Body.Fill(&start)
 		start.AutoHeal = in.Body.AutoHeal.Input()
 	}
-	return a.start(ctx, in.Source, start)
+	return a.start(ctx, in.Origin, start)
 }
 
 type testsIn struct {
-	Source
+	api.Origin
 	Body struct {
 		TestIDs []string `json:"testIds" minItems:"1" maxItems:"5000" doc:"serviceTestIds, as GET /tests lists them"`
 		api.Sharding
@@ -67,22 +62,22 @@ type testsIn struct {
 func (a *API) runTests(ctx context.Context, in *testsIn) (*api.Started, error) {
 	start := run.StartInput{Selection: run.Selection{Kind: run.SelectTests, TestIDs: in.Body.TestIDs}, AutoHeal: in.Body.AutoHeal.Input()}
 	in.Body.Fill(&start)
-	return a.start(ctx, in.Source, start)
+	return a.start(ctx, in.Origin, start)
 }
 
 type grepIn struct {
-	Source
+	api.Origin
 	Body struct {
 		Grep string `json:"grep" doc:"JavaScript regular expression, or a part of the test's name"`
 	}
 }
 
 func (a *API) runGrep(ctx context.Context, in *grepIn) (*api.Started, error) {
-	return a.start(ctx, in.Source, run.StartInput{Selection: run.Selection{Kind: run.SelectGrep, Grep: in.Body.Grep}})
+	return a.start(ctx, in.Origin, run.StartInput{Selection: run.Selection{Kind: run.SelectGrep, Grep: in.Body.Grep}})
 }
 
-func (a *API) start(ctx context.Context, src Source, in run.StartInput) (*api.Started, error) {
-	in.Trigger = api.TriggerOf(src.Trigger)
+func (a *API) start(ctx context.Context, origin api.Origin, in run.StartInput) (*api.Started, error) {
+	origin.Fill(&in)
 	r, err := a.Runs.Start(ctx, route.ActorOf(ctx), in)
 	if err != nil {
 		return nil, err

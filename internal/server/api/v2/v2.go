@@ -35,8 +35,8 @@ func (a *API) Mount(mux *http.ServeMux) huma.API {
 }
 
 type grepIn struct {
-	Trigger string `header:"X-TAS-Trigger" enum:"api,ci" doc:"What starts the run; default api"`
-	Body    struct {
+	api.Origin
+	Body struct {
 		Grep         string            `json:"grep" doc:"JavaScript regular expression, or a part of the test's name; matches serviceTestIds too"`
 		Branch       string            `json:"branch,omitempty" doc:"Branch of the tests repository; default: its default branch"`
 		EnvOverrides map[string]string `json:"envOverrides,omitempty" doc:"Application variables; CI and names that begin with SERVICE_ are reserved"`
@@ -47,8 +47,9 @@ type grepIn struct {
 
 func (a *API) runGrep(ctx context.Context, in *grepIn) (*api.Started, error) {
 	start := run.StartInput{Selection: run.Selection{Kind: run.SelectGrep, Grep: in.Body.Grep}, Branch: in.Body.Branch,
-		EnvOverrides: in.Body.EnvOverrides, AutoHeal: in.Body.AutoHeal.Input(), Trigger: api.TriggerOf(in.Trigger)}
+		EnvOverrides: in.Body.EnvOverrides, AutoHeal: in.Body.AutoHeal.Input()}
 	in.Body.Fill(&start)
+	in.Origin.Fill(&start)
 	r, err := a.Runs.Start(ctx, route.ActorOf(ctx), start)
 	if err != nil {
 		return nil, err

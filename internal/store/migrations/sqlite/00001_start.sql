@@ -132,7 +132,17 @@ CREATE TABLE artifact (
 ) STRICT;
 CREATE INDEX artifact_test ON artifact (run_id, test_id, created_at);
 
+CREATE TABLE start_once (
+  project_id  TEXT NOT NULL REFERENCES project (id),
+  key         TEXT NOT NULL,
+  fingerprint TEXT NOT NULL,
+  run_id      TEXT NOT NULL REFERENCES run (id),
+  created_at  INTEGER NOT NULL,
+  PRIMARY KEY (project_id, key)
+) STRICT;
+
 -- +goose Down
+DROP TABLE start_once;
 DROP TABLE artifact;
 DROP TABLE result;
 DROP TABLE test;
