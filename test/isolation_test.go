@@ -26,7 +26,7 @@ test('probes', async () => {
   const could: string[] = [];
   const attempt = (what: string, fn: () => unknown) => { try { fn(); could.push(what); } catch {} };
   const data = process.env.DATA!;
-  for (const file of ['master.key', 'tas.db', 'serve.lock', 'work/runs/other/secret', 'work/cache/other/poison', 'work/installs/other/poison'])
+  for (const file of ['master.key', 'tas.db', 'tas.db-wal', 'serve.lock', 'work/runs/other/secret', 'work/cache/other/poison', 'work/installs/other/poison'])
     attempt('read ' + file, () => fs.readFileSync(data + '/' + file));
   for (const dir of ['', 'executor', 'artifacts', 'work/mirrors', 'work/runs', 'work/cache/other'])
     attempt('list ' + dir, () => fs.readdirSync(data + '/' + dir));
