@@ -92,7 +92,7 @@ type Test struct {
 type Selection struct {
 	IDs     map[string]string `json:"ids"` // Playwright's ID → serviceTestId
 	All     bool              `json:"all,omitempty"`
-	Include []string          `json:"include,omitempty"`
+	Include []string          `json:"include,omitzero"`
 	Grep    string            `json:"grep,omitempty"`
 }
 

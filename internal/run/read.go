@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -20,7 +21,8 @@ const settleFor = time.Second
 
 // Get answers a run of the actor's project.
 func (s *Service) Get(ctx context.Context, actor account.Actor, id string) (Run, error) {
-	if _, err := uuid.Parse(id); err != nil {
+	parsed, err := uuid.Parse(id)
+	if err != nil {
 		if _, byName := s.Store.RunByName(ctx, actor.ProjectID, id); byName == nil {
 			return Run{}, fault.New(fault.Invalid, "%q is the job name of a run, not its ID.", id).
 				WithFix("Use the UUID that the call which started the run answered as runId.")
@@ -28,7 +30,7 @@ func (s *Service) Get(ctx context.Context, actor account.Actor, id string) (Run,
 		return Run{}, fault.New(fault.Invalid, "A run ID is a UUID, and %.80q is none.", id).
 			WithFix("Use the UUID that the call which started the run answered as runId, not the job name in name.")
 	}
-	r, err := s.Store.Run(ctx, id)
+	r, err := s.Store.Run(ctx, parsed.String())
 	if fault.KindOf(err) == fault.NotFound || err == nil && r.ProjectID != actor.ProjectID {
 		return Run{}, actor.May("", "run")
 	}
@@ -38,7 +40,7 @@ func (s *Service) Get(ctx context.Context, actor account.Actor, id string) (Run,
 // Wait answers a run like Get, but holds the answer until the run changes, is terminal,
 // or wait (at most MaxWait) is over.
 func (s *Service) Wait(ctx context.Context, actor account.Actor, id string, wait time.Duration) (Run, error) {
-	changed, stop := s.Watcher.Watch(Topic(id))
+	changed, stop := s.Watcher.Watch(Topic(strings.ToLower(id)))
 	defer stop()
 	before, err := s.Get(ctx, actor, id)
 	if err != nil || before.Terminal() || wait <= 0 {
@@ -93,11 +95,12 @@ func (s *Service) Latest(ctx context.Context, actor account.Actor) (Run, error) 
 
 // Results answers results of a run and the position to go on behind, -1 at the end.
 func (s *Service) Results(ctx context.Context, actor account.Actor, q ResultQuery) ([]Result, int, error) {
-	if _, err := s.Get(ctx, actor, q.RunID); err != nil {
+	r, err := s.Get(ctx, actor, q.RunID)
+	if err != nil {
 		return nil, -1, err
 	}
 	want := q.Limit
-	q.Limit++
+	q.RunID, q.Limit = r.ID, q.Limit+1
 	rs, err := s.Store.Results(ctx, q)
 	if err != nil {
 		return nil, -1, err

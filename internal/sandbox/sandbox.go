@@ -4,6 +4,7 @@ package sandbox
 
 import (
 	"context"
+	"hash/fnv"
 	"io"
 	"io/fs"
 	"os"
@@ -20,7 +21,7 @@ type Level string
 const (
 	Bubblewrap Level = "bubblewrap" // own namespaces: sees only what it is given
 	Landlock   Level = "landlock"   // the kernel refuses paths it was not given
-	OtherUser  Level = "other-user" // a user without rights; sees what everybody may read
+	OtherUser  Level = "other-user" // the project's own user, without rights; sees what everybody may read
 	None       Level = "none"       // a clean environment and its own process group, nothing more
 )
 
@@ -60,6 +61,7 @@ type Spec struct {
 	Stdout   io.Writer
 	Stderr   io.Writer
 	Limits   Limits
+	User     int // whom the program becomes where the box changes users
 }
 
 // Limits of a program and what it starts.
@@ -94,8 +96,14 @@ func HostPath(binds []Bind, inside string) (bind Bind, rel string, ok bool) {
 	return bind, rel, ok
 }
 
-// Nobody is the user without rights on Linux and, by convention, elsewhere.
-const Nobody = 65534
+// UserOf answers the user as whom one project's programs run: without rights, and another
+// than other projects', so that they cannot reach into each other. It lies between the
+// users that systems create and the end of what containers map.
+func UserOf(projectID string) int {
+	h := fnv.New32a()
+	h.Write([]byte(projectID))
+	return 30_000 + int(h.Sum32()%29_999)
+}
 
 // HandOver gives a folder with all that is in it to a user. Only root can.
 func HandOver(dir string, uid int) error {

@@ -24,8 +24,22 @@ func OpenStore(ctx context.Context, dataDir string) (*store.DB, *secret.Keyring,
 	if err != nil {
 		return nil, nil, err
 	}
-	db, err := store.OpenSQLite(ctx, filepath.Join(dataDir, "tas.db"), keys)
+	path := filepath.Join(dataDir, "tas.db")
+	if err := onlyOurs(path); err != nil {
+		return nil, nil, err
+	}
+	db, err := store.OpenSQLite(ctx, path, keys)
 	return db, keys, err
+}
+
+// onlyOurs makes a file that no other user can read, or makes it so: others get through
+// the data folder to the runs' own, and SQLite gives its other files the same rights.
+func onlyOurs(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return fmt.Errorf("open the database: %w", err)
+	}
+	return errors.Join(f.Chmod(0o600), f.Close())
 }
 
 // masterKey reads the installation's key, made at the first start. Whoever has it can

@@ -167,9 +167,9 @@ func (w *worker) startRunner(ctx context.Context, binds []sandbox.Bind, modules 
 	if err != nil {
 		return nil, nil, diskTrouble(err)
 	}
-	cache := filepath.Join(w.Work, "cache", w.job.ProjectID)
-	if err := os.MkdirAll(cache, 0o755); err != nil {
-		return nil, nil, diskTrouble(err)
+	cache, err := w.projectDir("cache")
+	if err != nil {
+		return nil, nil, err
 	}
 	insideCache := w.box.Inside(cache, "/tas/cache")
 	insideBundle := w.box.Inside(bundle, "/tas/runner")
@@ -198,7 +198,7 @@ func (w *worker) startRunner(ctx context.Context, binds []sandbox.Bind, modules 
 		Args: []string{w.node, filepath.Join(insideBundle, "dist", "main.js")},
 		Env:  w.environment(w.job.Env, "PWTEST_CACHE_DIR="+insideCache), Dir: w.insidePackage(),
 		ReadOnly: readOnly, Writable: writable, Files: []*os.File{theirs}, Stdout: output, Stderr: output,
-		Limits: sandbox.Limits{FileSize: w.job.DiskQuota, OpenFiles: openFiles},
+		Limits: sandbox.Limits{FileSize: w.job.DiskQuota, OpenFiles: openFiles}, User: sandbox.UserOf(w.job.ProjectID),
 	})
 	if err != nil {
 		ours.Close() //nolint:errcheck // unused

@@ -188,9 +188,9 @@ func (w *worker) npmCI(ctx context.Context) error {
 	if err != nil {
 		return failure("no-node", "npm is not installed on the worker's machine.").WithFix("Install it beside Node.js.")
 	}
-	cache := filepath.Join(w.Work, "npm", w.job.ProjectID)
-	if err := os.MkdirAll(cache, 0o755); err != nil {
-		return diskTrouble(err)
+	cache, err := w.projectDir("npm")
+	if err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, installTimeout)
 	defer cancel()
@@ -202,7 +202,7 @@ func (w *worker) npmCI(ctx context.Context) error {
 		Env:      w.environment(nil, "npm_config_cache="+w.box.Inside(cache, "/tas/npm"), "npm_config_update_notifier=false"),
 		Dir:      w.insidePackage(),
 		ReadOnly: w.tools(), Writable: binds, Stdout: &out, Stderr: &out,
-		Limits: sandbox.Limits{FileSize: w.job.DiskQuota, OpenFiles: openFiles},
+		Limits: sandbox.Limits{FileSize: w.job.DiskQuota, OpenFiles: openFiles}, User: sandbox.UserOf(w.job.ProjectID),
 	})
 	if err != nil {
 		return err

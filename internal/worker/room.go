@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"sort"
@@ -16,6 +17,16 @@ const openFiles = 16384
 // always at the same place, so that caches keyed by path serve later runs.
 var rooms = []struct{ name, inside string }{
 	{"repo", "/tas/repo"}, {"out", "/tas/out"}, {"home", "/tas/home"}, {"tmp", "/tas/tmp"}, {"browsers", "/tas/browsers"},
+}
+
+// projectDir answers a folder that one project's programs keep things in, run after run,
+// and that other projects' cannot open.
+func (w *worker) projectDir(name string) (string, error) {
+	dir := filepath.Join(w.Work, name, w.job.ProjectID)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(dir), 0o711), os.MkdirAll(dir, 0o700)); err != nil {
+		return "", diskTrouble(err)
+	}
+	return dir, nil
 }
 
 // binds answers what test code may write.

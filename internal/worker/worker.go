@@ -163,7 +163,7 @@ func (w *worker) prepareFolder(ctx context.Context) (unlock func(), err error) {
 		return nil, diskTrouble(err)
 	}
 	for _, dir := range []string{"out", "home", "tmp", "browsers"} {
-		if err := os.MkdirAll(w.path(dir), 0o755); err != nil {
+		if err := errors.Join(os.MkdirAll(w.path(dir), 0o700), os.Chmod(w.dir, 0o711)); err != nil {
 			unlock()
 			return nil, diskTrouble(err)
 		}

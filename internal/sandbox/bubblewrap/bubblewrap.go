@@ -17,6 +17,9 @@ import (
 	"tas-service/internal/sandbox"
 )
 
+// sharedMemory bounds /dev/shm, in bytes: browsers need some of it.
+const sharedMemory = "1073741824"
+
 // Box runs programs under bwrap.
 type Box struct{ bwrap string }
 
@@ -61,7 +64,7 @@ func (b *Box) Command(ctx context.Context, s sandbox.Spec) (*exec.Cmd, error) {
 	args := []string{b.bwrap,
 		"--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
 		"--uid", "1000", "--gid", "1000", "--hostname", "tas", "--die-with-parent", "--new-session", "--cap-drop", "ALL",
-		"--ro-bind", "/usr", "/usr", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/dev/shm",
+		"--ro-bind", "/usr", "/usr", "--proc", "/proc", "--dev", "/dev", "--size", sharedMemory, "--tmpfs", "/dev/shm",
 	}
 	for _, dir := range []string{"/bin", "/sbin", "/lib", "/lib64", "/lib32"} {
 		info, err := os.Lstat(dir)
@@ -84,7 +87,8 @@ func (b *Box) Command(ctx context.Context, s sandbox.Spec) (*exec.Cmd, error) {
 		}
 	}
 	args = append(args, mounts(s)...)
-	args = append(args, "--chdir", s.Dir, "--")
+	// The root and /dev lie in memory, which no quota counts: nothing is written there.
+	args = append(args, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", s.Dir, "--")
 	args = append(args, s.Args...)
 	args = sandbox.WithLimits(s.Limits, args)
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)

@@ -69,7 +69,7 @@ func (b *Box) Command(ctx context.Context, s sandbox.Spec) (*exec.Cmd, error) {
 	}
 	if os.Geteuid() == 0 {
 		// Paths are not all: root can signal every process and change the network.
-		r.User = sandbox.Nobody
+		r.User = s.User
 		for _, bind := range s.Writable {
 			if err := sandbox.HandOver(bind.Host, r.User); err != nil {
 				return nil, err

@@ -40,11 +40,11 @@ func (b *Box) Command(ctx context.Context, s sandbox.Spec) (*exec.Cmd, error) {
 	dieWithParent(cmd.SysProcAttr)
 	if b.root {
 		for _, bind := range s.Writable {
-			if err := sandbox.HandOver(bind.Host, sandbox.Nobody); err != nil {
+			if err := sandbox.HandOver(bind.Host, s.User); err != nil {
 				return nil, err
 			}
 		}
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: sandbox.Nobody, Gid: sandbox.Nobody}
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(s.User), Gid: uint32(s.User)}
 	}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second

@@ -173,9 +173,11 @@ func Handle[In, Out any](fn func(context.Context, *In) (*Out, error)) func(conte
 	}
 }
 
-// InstallErrors makes huma's own errors (validation, content negotiation) problems too.
-// huma keeps this in a package variable, so it is set once, when the program starts.
+// InstallErrors makes huma's own errors (validation, content negotiation) problems too,
+// and a field in the wrong letter case an unknown one. huma keeps both in package
+// variables, so they are set once, when the program starts.
 func InstallErrors() {
+	huma.ValidateStrictCasing = true
 	huma.NewErrorWithContext = func(hc huma.Context, status int, message string, errs ...error) huma.StatusError {
 		ctx := context.Background()
 		var advice string
