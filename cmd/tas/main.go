@@ -10,7 +10,7 @@ import (
 
 	"tas-service/internal/fault"
 	"tas-service/internal/operator"
-	"tas-service/internal/sandbox/landlock"
+	"tas-service/internal/sandbox/confine"
 )
 
 var version = "dev"
@@ -23,8 +23,8 @@ type commands struct {
 }
 
 func main() {
-	if len(os.Args) > 1 && os.Args[1] == landlock.ConfineCommand {
-		fail(landlock.Confine(os.Args[2:]))
+	if len(os.Args) > 1 && os.Args[1] == confine.Command {
+		fail(confine.Become(os.Args[2:]))
 	}
 	var c commands
 	ctx := kong.Parse(&c, kong.Name("tas"), kong.Description("Runs a project's end-to-end tests, reports the results and gates pipelines on the verdict."),

@@ -8,6 +8,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"tas-service/internal/artifact"
@@ -115,6 +116,8 @@ type Dispatcher struct {
 	// Ended, when set, hears of each run that became terminal.
 	Ended func(run.Run)
 
+	draining  atomic.Bool
+	meters    meters
 	began     time.Time
 	beganOnce sync.Once
 	// Only Step touches these.
@@ -123,6 +126,9 @@ type Dispatcher struct {
 	lastStart   map[string]int       // by project: the number of its last start
 	starts      int
 }
+
+// Drain starts no further attempts from now on: the service is about to stop.
+func (d *Dispatcher) Drain() { d.draining.Store(true) }
 
 func (d *Dispatcher) changed(runID string) { d.Hub.Publish(run.Topic(runID)) }
 

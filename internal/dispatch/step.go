@@ -178,7 +178,7 @@ func (d *Dispatcher) startNext(ctx context.Context, runs []run.Run) error {
 		}
 	}
 	var errs []error
-	for total < d.Limits.Attempts {
+	for total < d.Limits.Attempts && !d.draining.Load() {
 		queue = slices.DeleteFunc(queue, func(r run.Run) bool {
 			return d.Limits.PerProject > 0 && busy[r.ProjectID] >= d.Limits.PerProject
 		})
@@ -257,6 +257,7 @@ func (d *Dispatcher) reap(ctx context.Context, seen map[string]executor.Observat
 		case isOpen[id]:
 		case o.State == executor.Exited:
 			delete(d.closedSince, id)
+			d.forgetMeter(id)
 			errs = append(errs, d.Executor.Reap(ctx, id))
 		case d.closedSince[id].IsZero():
 			d.closedSince[id] = d.Clock() // it tidies up and ends by itself

@@ -1,9 +1,11 @@
 package dispatch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"mime"
 	"strings"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"tas-service/internal/attempt"
 	"tas-service/internal/catalog"
 	"tas-service/internal/fault"
+	"tas-service/internal/project"
 	"tas-service/internal/run"
 )
 
@@ -73,15 +76,11 @@ func (d *Dispatcher) Claim(ctx context.Context, a Attempt) (attempt.Job, error) 
 	if branch == "" {
 		branch = p.Repository.Branch
 	}
-	quota := p.DiskQuota
-	if quota == 0 {
-		quota = 4 << 30
-	}
 	return attempt.Job{
 		RunID: claimed.ID, AttemptID: a.ID, ProjectID: p.ID, Name: claimed.Name,
 		Repository: attempt.Repository{URL: p.Repository.URL, Branch: branch, Dir: p.Repository.Dir, Token: p.Repository.Token, KnownCommit: known},
 		Env:        env, Workers: claimed.Workers, MinIsolation: p.MinIsolation,
-		LimitMs: runLimit(p).Milliseconds(), DiskQuota: quota, HeartbeatMs: d.Timing.Heartbeat.Milliseconds(),
+		LimitMs: runLimit(p).Milliseconds(), DiskQuota: cmp.Or(p.DiskQuota, project.DefaultDiskQuota), HeartbeatMs: d.Timing.Heartbeat.Milliseconds(),
 	}, nil
 }
 
@@ -226,8 +225,12 @@ func (d *Dispatcher) StoreArtifact(ctx context.Context, a Attempt, art artifact.
 		return attempt.ArtifactAnswer{}, err
 	}
 	art.ID, art.RunID, art.CreatedAt = uuid.NewString(), a.RunID, d.Clock()
-	if art.ContentType == "" {
+	if _, _, err := mime.ParseMediaType(art.ContentType); err != nil {
 		art.ContentType = artifact.ContentType(name)
+	}
+	p, err := d.Projects.Project(ctx, a.ProjectID)
+	if err != nil {
+		return attempt.ArtifactAnswer{}, err
 	}
 	whole := art.TestID == ""
 	if whole {
@@ -236,6 +239,7 @@ func (d *Dispatcher) StoreArtifact(ctx context.Context, a Attempt, art artifact.
 		art.Key = artifact.RunPrefix(a.RunID) + "tests/" + art.ID + "/" + strings.ReplaceAll(name, "/", "-")
 		art.Kind = artifact.KindOf(art.Name, art.ContentType)
 	}
+	body = &metered{r: body, meter: d.meter(a.ID), most: cmp.Or(p.DiskQuota, project.DefaultDiskQuota)}
 	if art.Size, err = d.Blobs.Put(ctx, art.Key, art.ContentType, body); err != nil {
 		return attempt.ArtifactAnswer{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -74,11 +75,16 @@ func ReservedEnv(name string) bool {
 	return upper == "CI" || strings.HasPrefix(upper, "SERVICE_")
 }
 
-// serviceOwned are names that would change how a test process is started rather than
-// what the application is told, so nobody's variables may carry them into a sandbox.
-var serviceOwned = map[string]bool{
-	"PATH": true, "HOME": true, "TMPDIR": true, "NODE_OPTIONS": true, "LD_PRELOAD": true,
-	"LD_LIBRARY_PATH": true, "NODE_PATH": true, "BASH_ENV": true, "ENV": true,
+// steering are names, and beginnings of names, that would change how a test process is
+// started rather than what the application is told. The sandbox does not rely on this
+// list; it keeps people from breaking their own runs.
+var (
+	steering         = []string{"PATH", "HOME", "TMPDIR", "NODE_OPTIONS", "NODE_PATH", "ENV", "BASH_ENV", "BASHOPTS", "SHELLOPTS", "PS4", "IFS", "GCONV_PATH", "PWDEBUG"}
+	steeringPrefixes = []string{"TAS_", "PLAYWRIGHT_", "PW_", "PWTEST_", "GIT_", "LD_", "DYLD_", "GLIBC_"}
+)
+
+func steers(upper string) bool {
+	return slices.Contains(steering, upper) || slices.ContainsFunc(steeringPrefixes, func(p string) bool { return strings.HasPrefix(upper, p) })
 }
 
 // CheckEnv says what is wrong with a set of application variables, each at
@@ -91,7 +97,7 @@ func CheckEnv(env map[string]string, path string) error {
 		switch upper := strings.ToUpper(name); {
 		case ReservedEnv(name):
 			bad.At(at, "%s is reserved: CI and names that begin with SERVICE_ are set by the service", name)
-		case serviceOwned[upper] || strings.HasPrefix(upper, "TAS_") || strings.HasPrefix(upper, "PLAYWRIGHT_") || strings.HasPrefix(upper, "PW_") || strings.HasPrefix(upper, "GIT_"):
+		case steers(upper):
 			bad.At(at, "%s steers how the tests are run, not the application", name)
 		case !envName.MatchString(name):
 			bad.At(at, "a name has letters, digits and _ and does not begin with a digit")

@@ -4,6 +4,7 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"hash/fnv"
 	"io"
 	"io/fs"
@@ -76,8 +77,9 @@ type Box interface {
 	// Inside answers the path under which a program is to be given a host path; preferred is
 	// what a box with its own view of the disk uses.
 	Inside(host, preferred string) string
-	// Command prepares a program. It is started by the caller, whose context ends the
-	// program and everything that it started.
+	// Command prepares a program. It is started by the caller with Start; its context ends
+	// the program and everything that it started. Nothing outside of the sandbox is run
+	// with the program's environment.
 	Command(ctx context.Context, s Spec) (*exec.Cmd, error)
 }
 
@@ -105,14 +107,59 @@ func UserOf(projectID string) int {
 	return 30_000 + int(h.Sum32()%29_999)
 }
 
-// HandOver gives a folder with all that is in it to a user. Only root can.
+// HandOver gives a folder with all that is in it to a user. Only root can. It follows no
+// link: what lies outside of the folder stays whose it is, whoever changes it meanwhile.
 func HandOver(dir string, uid int) error {
-	return filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-		if err != nil {
-			return err
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close() //nolint:errcheck // nothing was written
+	return fs.WalkDir(root.FS(), ".", func(path string, _ fs.DirEntry, err error) error {
+		if err == nil {
+			err = root.Lchown(path, uid, uid)
 		}
-		return os.Lchown(path, uid, uid)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // another run of the project removed it
+		}
+		return err
 	})
+}
+
+// FirstFile is the descriptor of a Spec's first file.
+const FirstFile = 3
+
+// CleanEnv is the environment of what runs outside of the sandbox to make it. The
+// program's own must not steer that: it holds what callers of the API chose.
+func CleanEnv() []string { return []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C"} }
+
+// Handed answers an open file without a name that holds text, to be read by a program
+// that is started with it.
+func Handed(text []byte) (*os.File, error) {
+	f, err := os.CreateTemp("", "tas-")
+	if err != nil {
+		return nil, err
+	}
+	err = os.Remove(f.Name())
+	if err == nil {
+		_, err = f.Write(text)
+	}
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// Start starts a prepared program, which then has the files it was given to itself.
+func Start(cmd *exec.Cmd) error {
+	err := cmd.Start()
+	for _, f := range cmd.ExtraFiles {
+		f.Close() //nolint:errcheck // the program has its own
+	}
+	return err
 }
 
 // WithLimits answers args behind a shell that sets the limits first: the portable way to

@@ -43,6 +43,7 @@ type Server struct {
 	db       *store.DB
 	blobs    *blobstore.Store
 	executor executor.Executor
+	dispatch *dispatch.Dispatcher
 	auth     *account.Authenticator
 	loop     *reconcile.Loop
 	sweep    *reconcile.Loop
@@ -98,10 +99,10 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 	links := artifact.Links{Keys: keys, ContentURL: cfg.ContentURL, TTL: cfg.LinkTTL, Now: time.Now}
 	metrics := newMetrics(db)
 	s.loop = &reconcile.Loop{Name: "dispatch", Every: reconcileEvery, Log: log, Failed: metrics.stepFailed}
-	dispatcher := &dispatch.Dispatcher{Store: db, Projects: db, Executor: s.executor, Blobs: s.blobs, Hub: hub, Log: log,
+	s.dispatch = &dispatch.Dispatcher{Store: db, Projects: db, Executor: s.executor, Blobs: s.blobs, Hub: hub, Log: log,
 		Limits: dispatch.Limits{Attempts: cfg.MaxAttempts, PerProject: cfg.PerProject}, Timing: dispatch.DefaultTiming,
 		Server: "http://" + s.listener.Addr().String(), Clock: time.Now, Wake: s.loop.Wake, Ended: metrics.runEnded}
-	s.loop.Step = dispatcher.Step
+	s.loop.Step = s.dispatch.Step
 	retention := &run.Retention{Store: db, Blobs: s.blobs, Keep: cfg.Keep, Clock: time.Now}
 	s.sweep = &reconcile.Loop{Name: "retention", Every: sweepEvery, Log: log, Failed: metrics.stepFailed, Step: retention.Step}
 	runs := &run.Service{Store: db, Projects: db, Links: links, Patterns: &run.JavaScript{}, Watcher: hub, Clock: time.Now, Wake: s.loop.Wake,
@@ -112,7 +113,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 	mux := http.NewServeMux()
 	(&v1.API{Runs: runs, Tests: &catalog.Service{Store: db}, Projects: db, Auth: s.auth}).Mount(mux)
 	(&v2.API{Runs: runs, Auth: s.auth}).Mount(mux)
-	(&attemptapi.API{Dispatcher: dispatcher}).Mount(mux)
+	(&attemptapi.API{Dispatcher: s.dispatch}).Mount(mux)
 	(&content.Pages{Blobs: s.blobs, Links: links, Separate: cfg.ContentURL != cfg.AppURL}).Mount(mux)
 	if err := (&web.App{Runs: runs, Store: db, Keys: keys, AppURL: cfg.AppURL, Now: time.Now, Log: log}).Mount(mux); err != nil {
 		return nil, err
@@ -230,6 +231,7 @@ func (s *Server) Run(ctx context.Context, endAttempts func() bool) error {
 }
 
 func (s *Server) endAttempts(ctx context.Context) {
+	s.dispatch.Drain() // each one that ends would make room for the next
 	seen, err := s.executor.Observe(ctx)
 	if err != nil {
 		s.log.Error("attempts cannot be ended", "error", err)

@@ -43,9 +43,10 @@ type session struct {
 	all      bool              // everything was selected, set-up included
 	stream   *stream
 	uploads  *uploads
-	fatal    bool // the runner said that nothing can run
-	started  bool // events may be sent: the plan is with the service
-	ended    bool // the runner said end
+	fatal    bool           // the runner said that nothing can run
+	late     *attempt.Error // the last error between the listing and the plan
+	started  bool           // events may be sent: the plan is with the service
+	ended    bool           // the runner said end
 	bye      bool
 	status   string
 	output   lastOutput
@@ -71,6 +72,11 @@ func (w *worker) drive(ctx context.Context, copied checkout.Copy, renames map[st
 		return attempt.Outcome{}, err
 	}
 	s.conn, s.messages = conn, report.NewReader(conn)
+	// A child that slipped out of the program's group may hold its end of the connection.
+	defer context.AfterFunc(running, func() {
+		killDescendants()
+		conn.Close() //nolint:errcheck // it ends the talk
+	})()
 	exited := make(chan error, 1)
 	go func() { exited <- cmd.Wait() }()
 	guard := w.startGuard(running, kill, w.processBound(workers))
@@ -100,9 +106,9 @@ func (w *worker) drive(ctx context.Context, copied checkout.Copy, renames map[st
 	}
 	if s.uploads.missed > 0 {
 		outcome.Warnings = append(outcome.Warnings, attempt.Warning{Code: "attachments-missing",
-			Message: fmt.Sprintf("%d attachments could not be kept: they are no readable files that the run itself wrote.", s.uploads.missed)})
+			Message: fmt.Sprintf("%d files could not be kept: they are none that the run itself wrote, or more than its disk quota.", s.uploads.missed)})
 	}
-	if talkErr == nil && !outcome.Complete {
+	if talkErr == nil && !(outcome.Complete && s.started) {
 		talkErr = s.died(exitErr)
 	}
 	if cause := context.Cause(ctx); cause != nil {
@@ -113,6 +119,9 @@ func (w *worker) drive(ctx context.Context, copied checkout.Copy, renames map[st
 
 // died explains a runner that ended without its last word.
 func (s *session) died(exit error) error {
+	if s.late != nil && s.ended {
+		return s.cannotRun("bad-config", s.late.Message)
+	}
 	said := s.output.String()
 	if said != "" {
 		said = "\nIts last output:\n" + said
@@ -167,7 +176,7 @@ func (w *worker) startRunner(ctx context.Context, binds []sandbox.Bind, modules 
 	if err != nil {
 		return nil, nil, diskTrouble(err)
 	}
-	cache, err := w.projectDir("cache")
+	cache, err := w.cacheDir()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -175,19 +184,12 @@ func (w *worker) startRunner(ctx context.Context, binds []sandbox.Bind, modules 
 	insideBundle := w.box.Inside(bundle, "/tas/runner")
 	writable := append(binds, sandbox.Bind{Host: cache, Inside: insideCache})
 	readOnly := append(w.tools(), sandbox.Bind{Host: bundle, Inside: insideBundle})
-	insideModules := filepath.Join(w.insidePackage(), "node_modules")
-	if w.box.Level() == sandbox.Bubblewrap {
-		// A mount point for the shared dependencies, and a cache of this run's own in them.
-		if err := errors.Join(os.MkdirAll(filepath.Join(w.packageDir(), "node_modules"), 0o755), os.MkdirAll(w.path("tmp", ".node-cache"), 0o755)); err != nil {
-			return nil, nil, diskTrouble(err)
+	if modules != "" {
+		ro, rw, err := w.mountModules(modules)
+		if err != nil {
+			return nil, nil, err
 		}
-		readOnly = append(readOnly, sandbox.Bind{Host: modules, Inside: insideModules})
-		writable = append(writable, sandbox.Bind{Host: w.path("tmp", ".node-cache"), Inside: filepath.Join(insideModules, ".cache")})
-	} else {
-		if err := os.Symlink(modules, filepath.Join(w.packageDir(), "node_modules")); err != nil {
-			return nil, nil, diskTrouble(err)
-		}
-		readOnly = append(readOnly, sandbox.Bind{Host: modules, Inside: modules})
+		readOnly, writable = append(readOnly, ro...), append(writable, rw...)
 	}
 	ours, theirs, err := socketPair()
 	if err != nil {
@@ -208,7 +210,7 @@ func (w *worker) startRunner(ctx context.Context, binds []sandbox.Bind, modules 
 	go func() {
 		// bwrap dies with the thread that started it; this one stays for as long as the program.
 		runtime.LockOSThread()
-		started <- cmd.Start()
+		started <- sandbox.Start(cmd)
 		<-ctx.Done()
 	}()
 	if err := <-started; err != nil {
@@ -216,6 +218,31 @@ func (w *worker) startRunner(ctx context.Context, binds []sandbox.Bind, modules 
 		return nil, nil, failure("sandbox", "The sandbox could not be started: %v.", err)
 	}
 	return cmd, ours, nil
+}
+
+// mountModules gives the package its shared dependencies: bound over its node_modules, or
+// linked there where the box has no view of its own.
+func (w *worker) mountModules(modules string) (readOnly, writable []sandbox.Bind, err error) {
+	pkg, err := w.openPackage()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer pkg.Close()                                     //nolint:errcheck // nothing is kept open
+	if err := pkg.RemoveAll("node_modules"); err != nil { // the repository may have one of its own
+		return nil, nil, diskTrouble(err)
+	}
+	if w.box.Level() != sandbox.Bubblewrap {
+		if err := os.Symlink(modules, filepath.Join(w.packageDir(), "node_modules")); err != nil {
+			return nil, nil, diskTrouble(err)
+		}
+		return []sandbox.Bind{{Host: modules, Inside: modules}}, nil, nil
+	}
+	cache := w.path("tmp", ".node-cache") // tools expect to write there
+	if err := errors.Join(pkg.Mkdir("node_modules", 0o755), os.MkdirAll(cache, 0o755)); err != nil {
+		return nil, nil, diskTrouble(err)
+	}
+	inside := filepath.Join(w.insidePackage(), "node_modules")
+	return []sandbox.Bind{{Host: modules, Inside: inside}}, []sandbox.Bind{{Host: cache, Inside: filepath.Join(inside, ".cache")}}, nil
 }
 
 // socketPair answers two ends of a connection, one for us and one to hand on.
@@ -299,7 +326,7 @@ func (s *session) take(ctx context.Context, m report.Message) error {
 	case "error":
 		if !s.started {
 			e := m.Failure()
-			s.listing.Errors = append(s.listing.Errors, e)
+			s.listing.Errors, s.late = append(s.listing.Errors, e), &e
 			return nil
 		}
 		return s.event(m)
@@ -346,7 +373,10 @@ func (s *session) choose(ctx context.Context, m report.Message) error {
 
 // cannotRun explains a suite in which nothing can run, once the runner has said all.
 func (s *session) cannotRun(code, message string) error {
-	if len(s.listing.Errors) > 0 {
+	switch {
+	case s.late != nil && !s.fatal:
+		message = locate(*s.late)
+	case len(s.listing.Errors) > 0:
 		message = locate(s.listing.Errors[0])
 	}
 	return failure(code, "%s", message)
@@ -362,15 +392,19 @@ func locate(e attempt.Error) string {
 // plan tells the service what will be executed; from here on events may flow.
 func (s *session) plan(ctx context.Context, m report.Message) error {
 	var chosen attempt.Chosen
+	unknown := false
 	add := func(ids []string, companion bool) {
 		for _, id := range ids {
-			if t, ok := s.tests[id]; ok {
-				chosen.Tests = append(chosen.Tests, attempt.ChosenTest{Test: t, TestID: s.ids[id], Companion: companion})
-			}
+			t, ok := s.tests[id]
+			unknown = unknown || !ok
+			chosen.Tests = append(chosen.Tests, attempt.ChosenTest{Test: t, TestID: s.ids[id], Companion: companion})
 		}
 	}
 	add(m.IDs, false)
 	add(m.SetupIDs, !s.all)
+	if unknown {
+		return failure("runner-died", "The test runner is about to run a test that it did not list.")
+	}
 	if err := s.w.service.call(ctx, attempt.Selected, chosen, nil); err != nil {
 		return err
 	}

@@ -88,8 +88,21 @@ func (w *worker) tooLarge() error {
 	if err := unix.Statfs(w.dir, &st); err == nil && int64(st.Bavail)*int64(st.Bsize) < leaveFree { //nolint:unconvert // differs by system
 		return failure("disk-full", "The worker's disk is full.").WithFix("Free space on the worker's machine.")
 	}
+	size := sizeOf(w.dir, w.job.DiskQuota)
+	for _, kept := range []string{"cache", "npm"} {
+		size += sizeOf(filepath.Join(w.Work, kept, w.job.ProjectID), w.job.DiskQuota)
+	}
+	if size > w.job.DiskQuota {
+		return failure("disk-quota", "The tests wrote more than the %s that a run may write.", bytesText(w.job.DiskQuota)).
+			WithFix("Write less (traces, videos, downloads), or raise the project's disk quota.")
+	}
+	return nil
+}
+
+// sizeOf answers how many bytes a folder takes on the disk; past most it stops counting.
+func sizeOf(dir string, most int64) int64 {
 	size := int64(0)
-	err := filepath.WalkDir(w.dir, func(_ string, d fs.DirEntry, err error) error {
+	filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error { //nolint:errcheck // it answers none
 		if err != nil {
 			return nil //nolint:nilerr // files come and go while we look
 		}
@@ -99,16 +112,12 @@ func (w *worker) tooLarge() error {
 				size += int64(st.Blocks) * 512
 			}
 		}
-		if size > w.job.DiskQuota {
+		if size > most {
 			return fs.SkipAll
 		}
 		return nil
 	})
-	if err == nil && size > w.job.DiskQuota {
-		return failure("disk-quota", "The tests wrote more than the %s that a run may write.", bytesText(w.job.DiskQuota)).
-			WithFix("Write less (traces, videos, downloads), or raise the project's disk quota.")
-	}
-	return nil
+	return size
 }
 
 func bytesText(n int64) string {

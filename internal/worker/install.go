@@ -3,17 +3,11 @@ package worker
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sort"
+	"runtime"
 	"strings"
 	"time"
 
@@ -27,26 +21,23 @@ const installTimeout = 15 * time.Minute
 // keepInstalls is how long an install that no run used is kept.
 const keepInstalls = 7 * 24 * time.Hour
 
-// install answers the folder with the dependencies of the checked-out package: installed
-// once for each lockfile (and what else decides the result), shared by later runs, which
-// see it read-only.
+// install sees to the dependencies of the checked-out package. It answers the folder that
+// holds them, installed once for each lockfile (and what else decides the result) and
+// shared by later runs, which see it read-only; or "" where the package's own scripts take
+// part in the install: then it is made in each run, in place.
 func (w *worker) install(ctx context.Context) (modules string, err error) {
-	pkg, err := os.OpenRoot(w.path("repo"))
-	if err != nil {
-		return "", diskTrouble(err)
-	}
-	defer pkg.Close() //nolint:errcheck // read only
-	if dir := w.job.Repository.Dir; dir != "" {
-		sub, err := pkg.OpenRoot(dir)
-		if err != nil {
-			return "", failure("no-package", "The tests repository has no folder %q on branch %q.", dir, w.job.Repository.Branch)
-		}
-		defer sub.Close() //nolint:errcheck // read only
-		pkg = sub
-	}
-	key, err := w.installKey(pkg)
+	pkg, err := w.openPackage()
 	if err != nil {
 		return "", err
+	}
+	defer pkg.Close() //nolint:errcheck // read only
+	key, own, err := w.installKey(pkg)
+	if err != nil {
+		return "", err
+	}
+	if own != "" {
+		w.warn("install-not-shared", "The dependencies are installed anew in each run, because the package has "+own+".")
+		return "", w.npmCI(ctx)
 	}
 	root := filepath.Join(w.Work, "installs", w.job.ProjectID)
 	if err := os.MkdirAll(root, 0o755); err != nil {
@@ -59,136 +50,85 @@ func (w *worker) install(ctx context.Context) (modules string, err error) {
 	}
 	defer unlock()
 	modules = filepath.Join(final, "node_modules")
-	if _, err := os.Stat(modules); err == nil {
+	if info, err := os.Lstat(modules); err == nil && info.IsDir() {
 		now := time.Now()
 		return modules, os.Chtimes(final, now, now)
 	}
-	forgetOld(root)
+	forgetOld(root, keepInstalls)
 	if err := w.npmCI(ctx); err != nil {
 		return "", err
 	}
-	// Install scripts may have left anything in its place, also a link to anywhere.
-	if info, err := pkg.Lstat("node_modules"); err != nil || !info.IsDir() {
-		return "", failure("install-failed", "npm ci installed nothing: there is no folder node_modules afterwards.").
-			WithFix("Add @playwright/test to the devDependencies of the package.")
+	return modules, w.keep(final)
+}
+
+// keep moves the dependencies that npm ci made to where later runs find them. Install
+// scripts may have left anything behind, also links to anywhere; none of them runs any
+// more, so what is seen here stays as it is.
+func (w *worker) keep(final string) error {
+	pkg, err := w.openPackage()
+	if err != nil {
+		return err
 	}
+	defer pkg.Close() //nolint:errcheck // nothing is written through it after this
 	// Tools keep caches there; each run gets a writable one of its own in this place.
 	if err := pkg.MkdirAll("node_modules/.cache", 0o755); err != nil {
-		return "", diskTrouble(err)
+		return diskTrouble(err)
 	}
 	made := filepath.Join(w.packageDir(), "node_modules")
 	if os.Geteuid() == 0 { // shared by runs from here on: no longer its user's to change
 		if err := sandbox.HandOver(made, 0); err != nil {
-			return "", diskTrouble(err)
+			return diskTrouble(err)
 		}
 	}
 	if err := os.MkdirAll(final, 0o755); err != nil {
-		return "", diskTrouble(err)
+		return diskTrouble(err)
 	}
-	if err := os.Rename(made, modules); err != nil {
-		return "", diskTrouble(err)
-	}
-	return modules, nil
-}
-
-func (w *worker) packageDir() string { return filepath.Join(w.path("repo"), w.job.Repository.Dir) }
-
-// installKey hashes all that decides what npm ci installs.
-func (w *worker) installKey(pkg *os.Root) (string, error) {
-	has := func(name string) bool { _, err := pkg.Lstat(name); return err == nil }
-	if !has("package.json") {
-		return "", failure("no-package", "The tests repository has no package.json in %q.", "/"+w.job.Repository.Dir).
-			WithFix("Set the folder of the tests' package in the project's settings.")
-	}
-	lock := "package-lock.json"
-	if has("npm-shrinkwrap.json") {
-		lock = "npm-shrinkwrap.json"
-	}
-	if !has(lock) {
-		for _, other := range []string{"pnpm-lock.yaml", "yarn.lock", "bun.lock"} {
-			if has(other) {
-				return "", failure("no-lockfile", "The tests repository has %s, and this version installs with npm only.", other).
-					WithFix("Commit a package-lock.json beside it (npm install --package-lock-only).")
-			}
-		}
-		return "", failure("no-lockfile", "The tests repository has no package-lock.json.").
-			WithFix("Run npm install there and commit the lockfile, so that every run installs the same.")
-	}
-	h := sha256.New()
-	fmt.Fprintf(h, "v1\x00%s\x00", nodeVersion(w.node))
-	for _, name := range []string{"package.json", lock, ".npmrc"} {
-		text, err := readLimited(pkg, name)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", failure("install-failed", "%s cannot be read: %v.", name, err)
-		}
-		fmt.Fprintf(h, "%s\x00%d\x00%s", name, len(text), text)
-		if name == lock {
-			if err := hashLocal(h, pkg, text); err != nil {
-				return "", err
-			}
-		}
-	}
-	return hex.EncodeToString(h.Sum(nil))[:32], nil
-}
-
-// hashLocal adds the contents of packages that lie in the repository itself as files.
-func hashLocal(h io.Writer, pkg *os.Root, lock []byte) error {
-	var parsed struct {
-		Packages map[string]struct {
-			Resolved string `json:"resolved"`
-		} `json:"packages"`
-	}
-	if err := json.Unmarshal(lock, &parsed); err != nil {
-		return failure("install-failed", "The lockfile is no valid JSON: %v.", err).WithFix("Run npm install and commit the lockfile again.")
-	}
-	var local []string
-	for _, p := range parsed.Packages {
-		if file, ok := strings.CutPrefix(p.Resolved, "file:"); ok {
-			local = append(local, file)
-		}
-	}
-	sort.Strings(local)
-	for _, file := range local {
-		f, err := pkg.Open(file)
-		if err != nil {
-			continue // npm will say what is wrong with it
-		}
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			fmt.Fprintf(h, "\x00%s\x00", file)
-			io.Copy(h, f) //nolint:errcheck // a worse key only installs once more
-		}
-		f.Close() //nolint:errcheck // read only
+	if err := os.Rename(made, filepath.Join(final, "node_modules")); err != nil {
+		return diskTrouble(err)
 	}
 	return nil
 }
 
-func readLimited(pkg *os.Root, name string) ([]byte, error) {
-	f, err := pkg.Open(name)
+// openPackage opens the package's folder in the working copy. No part of its path may be
+// a link: the repository, or an install script, could make it lead out.
+func (w *worker) openPackage() (*os.Root, error) {
+	at, err := os.OpenRoot(w.path("repo"))
 	if err != nil {
-		return nil, err
+		return nil, diskTrouble(err)
 	}
-	defer f.Close() //nolint:errcheck // read only
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.New("it is no regular file")
+	for part := range strings.SplitSeq(filepath.ToSlash(filepath.Clean(w.job.Repository.Dir)), "/") {
+		if part == "" || part == "." {
+			continue
+		}
+		info, err := at.Lstat(part)
+		if err == nil && !info.IsDir() {
+			err = errors.New("not a folder")
+		}
+		var next *os.Root
+		if err == nil {
+			next, err = at.OpenRoot(part)
+		}
+		at.Close() //nolint:errcheck // read only
+		if err != nil {
+			return nil, failure("no-package", "The tests repository has no folder %q on branch %q (a link does not count).", w.job.Repository.Dir, w.job.Repository.Branch)
+		}
+		at = next
 	}
-	return io.ReadAll(io.LimitReader(f, 64<<20))
+	return at, nil
 }
 
-func nodeVersion(node string) string {
-	out, err := exec.Command(node, "--version").Output()
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(out))
-}
+func (w *worker) packageDir() string { return filepath.Join(w.path("repo"), w.job.Repository.Dir) }
 
 // npmCI installs into the working copy. Install scripts are strangers' programs too.
 func (w *worker) npmCI(ctx context.Context) error {
-	npm, err := exec.LookPath("npm")
+	npm, err := findNPM(w.node)
 	if err != nil {
-		return failure("no-node", "npm is not installed on the worker's machine.").WithFix("Install it beside Node.js.")
+		return err
 	}
 	cache, err := w.projectDir("npm")
+	if err == nil {
+		err = w.freshen(cache)
+	}
 	if err != nil {
 		return err
 	}
@@ -198,7 +138,7 @@ func (w *worker) npmCI(ctx context.Context) error {
 	binds = append(binds, sandbox.Bind{Host: cache, Inside: w.box.Inside(cache, "/tas/npm")})
 	var out lastOutput
 	cmd, err := w.box.Command(ctx, sandbox.Spec{
-		Args:     []string{npm, "ci", "--no-audit", "--no-fund", "--no-progress", "--prefer-offline"},
+		Args:     append(npm, "ci", "--no-audit", "--no-fund", "--no-progress", "--prefer-offline"),
 		Env:      w.environment(nil, "npm_config_cache="+w.box.Inside(cache, "/tas/npm"), "npm_config_update_notifier=false"),
 		Dir:      w.insidePackage(),
 		ReadOnly: w.tools(), Writable: binds, Stdout: &out, Stderr: &out,
@@ -209,7 +149,7 @@ func (w *worker) npmCI(ctx context.Context) error {
 	}
 	guard := w.startGuard(ctx, cancel, 200)
 	defer guard.stop()
-	err = cmd.Run()
+	err = runToEnd(cmd)
 	killDescendants() // nothing of an install script goes on while its result is used
 	if err != nil {
 		switch {
@@ -221,17 +161,42 @@ func (w *worker) npmCI(ctx context.Context) error {
 		return failure("install-failed", "The dependencies of the tests repository do not install (npm ci, %v):\n%s", err, out.String()).
 			WithFix("Run npm ci in a fresh clone of the branch and commit what it takes.")
 	}
+	pkg, err := w.openPackage()
+	if err != nil {
+		return err
+	}
+	defer pkg.Close() //nolint:errcheck // read only
+	if info, err := pkg.Lstat("node_modules"); err != nil || !info.IsDir() {
+		return failure("install-failed", "npm ci installed nothing: there is no folder node_modules afterwards.").
+			WithFix("Add @playwright/test to the devDependencies of the package.")
+	}
 	return nil
 }
 
-// forgetOld removes installs that no run has used for long.
-func forgetOld(root string) {
+// runToEnd runs a prepared program. It is killed with the thread that started it, so
+// that thread stays as long as the program.
+func runToEnd(cmd *exec.Cmd) error {
+	done := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := sandbox.Start(cmd)
+		if err == nil {
+			err = cmd.Wait()
+		}
+		done <- err
+	}()
+	return <-done
+}
+
+// forgetOld removes folders below root that no run has used for long.
+func forgetOld(root string, unused time.Duration) {
 	entries, err := os.ReadDir(root)
 	if err != nil {
 		return
 	}
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && e.IsDir() && time.Since(info.ModTime()) > keepInstalls {
+		if info, err := e.Info(); err == nil && e.IsDir() && time.Since(info.ModTime()) > unused {
 			os.RemoveAll(filepath.Join(root, e.Name())) //nolint:errcheck // tried again the next time
 		}
 	}

@@ -13,8 +13,7 @@ import (
 	"tas-service/internal/fault"
 	"tas-service/internal/sandbox"
 	"tas-service/internal/sandbox/bubblewrap"
-	"tas-service/internal/sandbox/landlock"
-	"tas-service/internal/sandbox/plain"
+	"tas-service/internal/sandbox/confine"
 )
 
 // chooseBox answers the strongest box that works here, or the one that was asked for;
@@ -36,9 +35,9 @@ func chooseBox(ctx context.Context, exactly, least sandbox.Level) (sandbox.Box, 
 		}
 	}
 	try(sandbox.Bubblewrap, func() (sandbox.Box, error) { return bubblewrap.New(ctx) })
-	try(sandbox.Landlock, landlock.New)
-	try(sandbox.OtherUser, func() (sandbox.Box, error) { return plain.New(), nil })
-	try(sandbox.None, func() (sandbox.Box, error) { return plain.New(), nil })
+	try(sandbox.Landlock, func() (sandbox.Box, error) { return confine.Landlock() })
+	try(sandbox.OtherUser, func() (sandbox.Box, error) { return confine.Plain() })
+	try(sandbox.None, func() (sandbox.Box, error) { return confine.Plain() })
 	switch {
 	case box == nil:
 		return nil, fault.Wrap(errors.Join(why...), fault.External, "The isolation level %q is not to be had on this machine.", exactly).WithCode("isolation")
@@ -58,6 +57,22 @@ func findNode() (string, error) {
 		return "", failure("no-node", "Node.js is not installed on the worker's machine.").WithFix("Install Node.js 20 or later there.")
 	}
 	return path, nil
+}
+
+// findNPM answers how to start npm. Its launcher is a link beside Node's; the script that
+// it leads to is what Node runs.
+func findNPM(node string) ([]string, error) {
+	path, err := exec.LookPath("npm")
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil {
+		return nil, failure("no-node", "npm is not installed on the worker's machine.").WithFix("Install it beside Node.js.")
+	}
+	if strings.HasSuffix(path, ".js") {
+		return []string{node, path}, nil
+	}
+	return []string{path}, nil
 }
 
 // systemBrowsers answers the browsers of the machine that Playwright's own may be

@@ -1,11 +1,14 @@
 package worker
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"os"
 	"path/filepath"
 	"sort"
 	"strings"
+	"time"
 
 	"tas-service/internal/sandbox"
 )
@@ -67,9 +70,11 @@ func (w *worker) tools() []sandbox.Bind {
 			out = append(out, sandbox.Bind{Host: path, Inside: path})
 		}
 	}
-	// …/bin/node stands beside …/lib/node_modules/npm.
-	if prefix := filepath.Dir(filepath.Dir(w.node)); prefix != "/" {
-		add(prefix)
+	// …/bin/node stands beside …/lib/node_modules/npm. Not all of the prefix: it may be
+	// somebody's ~/.local.
+	add(filepath.Dir(w.node))
+	if lib := filepath.Join(filepath.Dir(filepath.Dir(w.node)), "lib", "node_modules"); exists(lib) {
+		add(lib)
 	}
 	browsers := systemBrowsers()
 	names := make([]string, 0, len(browsers))
@@ -80,22 +85,23 @@ func (w *worker) tools() []sandbox.Bind {
 	for _, name := range names {
 		add(filepath.Dir(browsers[name]))
 	}
-	if w.Browsers != "" {
-		if _, err := os.Stat(w.Browsers); err == nil {
-			add(w.Browsers)
-		}
+	if w.Browsers != "" && exists(w.Browsers) {
+		add(w.Browsers)
 	}
 	for _, name := range []string{"NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"} {
-		if path := os.Getenv(name); path != "" && !strings.HasPrefix(path, "/etc/ssl/") {
-			if _, err := os.Stat(path); err == nil {
-				add(path)
-			}
+		if path := os.Getenv(name); path != "" && !strings.HasPrefix(path, "/etc/ssl/") && exists(path) {
+			add(path)
 		}
 	}
 	if w.box.Level() == sandbox.Bubblewrap {
 		out = append(out, sandbox.Bind{Host: w.path("repo", ".git"), Inside: filepath.Join(w.inside("repo"), ".git")})
 	}
 	return out
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // passed are variables of the worker that say how this machine reaches the world and
@@ -130,4 +136,45 @@ func (w *worker) processBound(workers int) int {
 		return w.MaxProcesses
 	}
 	return 150 + 80*workers
+}
+
+// Bounds of what one project's programs keep from run to run.
+const (
+	keepCaches = 7 * 24 * time.Hour // unused
+	maxCache   = 2 << 30            // bytes; larger, it begins anew
+)
+
+// cacheDir answers the folder for Playwright's compiled tests: of this branch alone, since
+// whoever can push to one branch must not decide what another's runs execute.
+func (w *worker) cacheDir() (string, error) {
+	root, err := w.projectDir("cache")
+	if err != nil {
+		return "", err
+	}
+	// The project's user must get through to the branch's folder, which is its own.
+	if err := os.Chmod(root, 0o711); err != nil {
+		return "", diskTrouble(err)
+	}
+	forgetOld(root, keepCaches)
+	branch := sha256.Sum256([]byte(w.source.Branch))
+	dir := filepath.Join(root, hex.EncodeToString(branch[:8]))
+	if err := w.freshen(dir); err != nil {
+		return "", err
+	}
+	return dir, nil
+}
+
+// freshen makes a folder that programs write to from run to run, anew when it has grown
+// too large.
+func (w *worker) freshen(dir string) error {
+	if sizeOf(dir, maxCache) > maxCache {
+		if err := os.RemoveAll(dir); err != nil {
+			return diskTrouble(err)
+		}
+	}
+	now := time.Now()
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chtimes(dir, now, now)); err != nil {
+		return diskTrouble(err)
+	}
+	return nil
 }

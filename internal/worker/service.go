@@ -66,8 +66,7 @@ func (s *service) send(ctx context.Context, method, path, contentType string, bo
 	req.Header.Set("Content-Type", contentType)
 	resp, err := s.http.Do(req)
 	if err != nil {
-		var pathErr *os.PathError
-		if errors.As(err, &pathErr) {
+		if errors.As(err, new(*os.PathError)) {
 			return fault.Wrap(err, fault.Invalid, "a file cannot be read")
 		}
 		return fault.Wrap(err, fault.Unavailable, "the service cannot be reached")
@@ -81,6 +80,8 @@ func (s *service) send(ctx context.Context, method, path, contentType string, bo
 		return errSuperseded
 	case resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests:
 		return fault.New(fault.Unavailable, "the service answered %s: %.300s", resp.Status, text)
+	case resp.StatusCode == http.StatusRequestEntityTooLarge:
+		return fault.New(fault.TooLarge, "the service answered %s: %.300s", resp.Status, text)
 	case resp.StatusCode >= 300:
 		return fault.New(fault.Invalid, "the service answered %s: %.300s", resp.Status, text)
 	case out == nil:

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
-	"fmt"
+	"errors"
 	"io"
 	"io/fs"
 	"mime"
@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tas-service/internal/artifact"
+	"tas-service/internal/fault"
 	"tas-service/internal/report"
 	"tas-service/internal/sandbox"
 )
@@ -62,20 +63,23 @@ func (u *uploads) attachment(testID string, retry int, a report.Attachment) {
 			return
 		}
 		u.group.Go(func() error {
-			return u.w.service.upload(u.ctx, query, a.ContentType, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil })
+			return u.skip(u.w.service.upload(u.ctx, query, a.ContentType, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }))
 		})
 		return
 	}
 	u.group.Go(func() error {
-		return u.skipUnreadable(u.w.service.upload(u.ctx, query, a.ContentType, func() (io.ReadCloser, error) { return u.open(a.Path) }))
+		return u.skip(u.w.service.upload(u.ctx, query, a.ContentType, func() (io.ReadCloser, error) { return u.open(a.Path) }))
 	})
 }
 
 // errUnreadable is a file that test code named and that is not the run's own.
-var errUnreadable = fmt.Errorf("no readable file of this run")
+var errUnreadable = errors.New("no readable file of this run")
 
-func (u *uploads) skipUnreadable(err error) error {
-	if err != nil && strings.Contains(err.Error(), errUnreadable.Error()) {
+// skip passes over what cannot be kept for its own sake, which is no reason to fail the
+// run: it is counted and warned about.
+func (u *uploads) skip(err error) error {
+	if kind := fault.KindOf(err); errors.Is(err, errUnreadable) || kind == fault.Invalid || kind == fault.TooLarge {
+		u.w.Log.Warn("a file is not kept", "error", err)
 		u.miss()
 		return nil
 	}
@@ -155,7 +159,7 @@ func (u *uploads) folder(dir, prefix string) error {
 
 func (u *uploads) file(p, name string) {
 	u.group.Go(func() error {
-		return u.skipUnreadable(u.w.service.upload(u.ctx, artifactQuery(name, "", 0), artifact.ContentType(name), func() (io.ReadCloser, error) { return u.openOut(p) }))
+		return u.skip(u.w.service.upload(u.ctx, artifactQuery(name, "", 0), artifact.ContentType(name), func() (io.ReadCloser, error) { return u.openOut(p) }))
 	})
 }
 

@@ -4,6 +4,7 @@ package blobstore
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -41,7 +42,7 @@ func (s *Store) Put(ctx context.Context, key, contentType string, r io.Reader) (
 	// A cancelled context is how gocloud is told to throw a half-written blob away.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	w, err := s.bucket.NewWriter(ctx, key, &blob.WriterOptions{ContentType: contentType, DisableContentTypeDetection: true})
+	w, err := s.bucket.NewWriter(ctx, stored(key), &blob.WriterOptions{ContentType: contentType, DisableContentTypeDetection: true})
 	if err != nil {
 		return 0, translate(err, key)
 	}
@@ -59,7 +60,7 @@ func (s *Store) Put(ctx context.Context, key, contentType string, r io.Reader) (
 
 // Open answers a reader that can seek.
 func (s *Store) Open(ctx context.Context, key string) (*artifact.Blob, error) {
-	r, err := s.bucket.NewReader(ctx, key, nil)
+	r, err := s.bucket.NewReader(ctx, stored(key), nil)
 	if err != nil {
 		return nil, translate(err, key)
 	}
@@ -89,18 +90,40 @@ func (s *Store) Check(ctx context.Context) error {
 	if _, err := s.Put(ctx, key, "text/plain", strings.NewReader("ok")); err != nil {
 		return err
 	}
-	return translate(s.bucket.Delete(ctx, key), key)
+	return translate(s.bucket.Delete(ctx, stored(key)), key)
 }
 
 // Close releases the bucket.
 func (s *Store) Close() error { return s.bucket.Close() }
 
-func translate(err error, key string) error {
-	if err == nil {
-		return nil
+// Names that a bucket cannot keep: a file's name has at most 255 bytes, which escaping
+// may triple, and fileblob notes what it knows of a blob beside it.
+const (
+	maxName  = 80
+	reserved = ".attrs"
+)
+
+// stored answers the key under which a bucket keeps what callers know by key: tests
+// choose names, and none of them may be one that cannot be kept.
+func stored(key string) string {
+	parts := strings.Split(key, "/")
+	for i, p := range parts {
+		if len(p) > maxName || strings.HasSuffix(p, reserved) {
+			parts[i] = fmt.Sprintf("%x", sha256.Sum256([]byte(p)))
+		}
 	}
-	if gcerrors.Code(err) == gcerrors.NotFound {
+	return strings.Join(parts, "/")
+}
+
+func translate(err error, key string) error {
+	if err == nil || fault.As(err) != nil {
+		return err
+	}
+	switch gcerrors.Code(err) {
+	case gcerrors.NotFound:
 		return fault.Wrap(err, fault.NotFound, "There is no artifact %q.", key)
+	case gcerrors.InvalidArgument:
+		return fault.Wrap(err, fault.Invalid, "An artifact cannot be called %q, or its content type cannot be read.", key)
 	}
 	return fault.Wrap(err, fault.Unavailable, "The artifact store cannot be used.").
 		WithFix("Check its disk space and its permissions.")

@@ -3,6 +3,7 @@
 package bubblewrap
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -38,8 +40,13 @@ func New(ctx context.Context) (*Box, error) {
 	if err != nil {
 		return nil, err
 	}
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return nil, errors.New("bubblewrap does not work here: " + string(out))
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := sandbox.Start(cmd); err != nil {
+		return nil, err
+	}
+	if err := cmd.Wait(); err != nil {
+		return nil, errors.New("bubblewrap does not work here: " + out.String())
 	}
 	return b, nil
 }
@@ -88,11 +95,21 @@ func (b *Box) Command(ctx context.Context, s sandbox.Spec) (*exec.Cmd, error) {
 	}
 	args = append(args, mounts(s)...)
 	// The root and /dev lie in memory, which no quota counts: nothing is written there.
-	args = append(args, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", s.Dir, "--")
-	args = append(args, s.Args...)
+	args = append(args, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", s.Dir, "--clearenv")
+	for _, e := range s.Env {
+		name, value, _ := strings.Cut(e, "=")
+		args = append(args, "--setenv", name, value)
+	}
+	// By a descriptor: arguments can be read by every user of the machine.
+	handed, err := sandbox.Handed([]byte(strings.Join(args[1:], "\x00") + "\x00"))
+	if err != nil {
+		return nil, err
+	}
+	args = append([]string{b.bwrap, "--args", strconv.Itoa(sandbox.FirstFile + len(s.Files)), "--"}, s.Args...)
 	args = sandbox.WithLimits(s.Limits, args)
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-	cmd.Env, cmd.Dir, cmd.ExtraFiles, cmd.Stdout, cmd.Stderr = s.Env, "/", s.Files, s.Stdout, s.Stderr
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = sandbox.CleanEnv(), "/", s.Stdout, s.Stderr
+	cmd.ExtraFiles = append(append([]*os.File(nil), s.Files...), handed)
 	// Killing bwrap takes its process namespace, and all that lives in it, along.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
