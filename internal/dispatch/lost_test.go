@@ -49,7 +49,7 @@ func newBench(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	r := run.Run{ID: b.runID, ProjectID: p.ID, Name: "case-1", Phase: run.Queued, Verdict: run.Pending, Selection: run.Selection{Kind: run.SelectSuite}, CreatedAt: b.now}
-	if err := db.CreateRun(ctx, &r); err != nil {
+	if _, err := db.CreateRun(ctx, &r, nil); err != nil {
 		t.Fatal(err)
 	}
 	b.Dispatcher = &dispatch.Dispatcher{Store: db, Projects: db, Executor: b.dummy, Hub: event.NewHub(), Log: slog.New(slog.DiscardHandler),

@@ -49,7 +49,7 @@ func fill(t *testing.T, db *DB) (project.Project, run.Run, dispatch.Attempt) {
 	p, _, err := db.CreateProject(ctx, project.Project{Name: "Case", Env: map[string]string{"A": "b"}, Repository: project.Repository{URL: "/x", Token: "s3cret"}})
 	must(t, err)
 	r := run.Run{ID: uuid.NewString(), ProjectID: p.ID, Name: "case-" + uuid.NewString()[:8], Phase: run.Queued, Verdict: run.Pending, CreatedAt: time.Now()}
-	must(t, db.CreateRun(ctx, &r))
+	must(t, second(db.CreateRun(ctx, &r, nil)))
 	a := dispatch.Attempt{ID: uuid.NewString(), RunID: r.ID, ProjectID: p.ID, Number: 1, State: dispatch.Active, TokenHash: uuid.NewString(), HeartbeatAt: time.Now(), CreatedAt: time.Now()}
 	must(t, db.CreateAttempt(ctx, a, func(r *run.Run) error { return r.MoveTo(run.Preparing) }))
 	return p, r, a
