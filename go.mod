@@ -16,6 +16,7 @@ require (
 	golang.org/x/sys v0.49.0
 	modernc.org/quickjs v0.27.0
 	modernc.org/sqlite v1.61.1
+	pgregory.net/rapid v1.3.0
 )
 
 require (

@@ -112,6 +112,12 @@ func (r *Result) Record(t Try) {
 	r.Tries[t.Retry] = t
 }
 
+// executed reports whether a status is one of a try that ran to its end. Words that
+// Playwright does not have are never taken for what was expected.
+func executed(status string) bool {
+	return status == string(StatusPassed) || status == string(StatusFailed) || status == "timedOut"
+}
+
 // Settle derives Status and Error from the tries, as Playwright does for its own
 // outcome (computeTestCaseOutcome): unexpected tries fail a test unless a later or
 // earlier one was as expected, which makes it flaky.
@@ -127,7 +133,7 @@ func (r *Result) Settle() {
 		case t.Status == string(StatusSkipped) && t.Expected == string(StatusSkipped):
 			skipped++
 		case t.Status == string(StatusSkipped): // not executed because of an earlier failure
-		case t.Status == t.Expected:
+		case t.Status == t.Expected && executed(t.Status):
 			asExpected++
 		default:
 			unexpected++

@@ -90,6 +90,8 @@ func (db *DB) tx(ctx context.Context, fn func(*sql.Tx) error) error {
 	if err != nil {
 		return translate(err)
 	}
+	// Also when fn panics: the one connection that writes must not stay taken.
+	defer tx.Rollback() //nolint:errcheck // done already, as a rule
 	if err := fn(tx); err != nil {
 		return errors.Join(translate(err), ignoreDone(tx.Rollback()))
 	}
