@@ -136,8 +136,10 @@ func holdRule(t *testing.T, plan map[string]entry, from, to string) {
 	case importer == "wiring":
 	case imported == "machinery" || imported == "store" || imported == "wiring":
 		t.Errorf("%s (%s) imports %s (%s): only wiring may", from, importer, to, imported)
-	case importer == "machinery" && to != filepath.Dir(from):
-		t.Errorf("%s is machinery of %s and imports %s", from, filepath.Dir(from), to)
+	case imported == "tests":
+		t.Errorf("%s imports %s, which is for tests", from, to)
+	case (importer == "machinery" || importer == "tests") && to != filepath.Dir(from):
+		t.Errorf("%s belongs to %s and imports %s", from, filepath.Dir(from), to)
 	case importer == "surface" && imported == "surface" && to != "server/route" && to != filepath.Dir(from):
 		t.Errorf("the surfaces %s and %s know each other", from, to)
 	case importer != "surface" && imported == "surface":

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -43,10 +44,10 @@ type session struct {
 	all      bool              // everything was selected, set-up included
 	stream   *stream
 	uploads  *uploads
-	fatal    bool           // the runner said that nothing can run
-	late     *attempt.Error // the last error between the listing and the plan
-	started  bool           // events may be sent: the plan is with the service
-	ended    bool           // the runner said end
+	fatal    bool // the runner said that nothing can run
+	late     bool // an error came between the listing and the plan
+	started  bool // events may be sent: the plan is with the service
+	ended    bool // the runner said end
 	bye      bool
 	status   string
 	output   lastOutput
@@ -119,8 +120,8 @@ func (w *worker) drive(ctx context.Context, copied checkout.Copy, renames map[st
 
 // died explains a runner that ended without its last word.
 func (s *session) died(exit error) error {
-	if s.late != nil && s.ended {
-		return s.cannotRun("bad-config", s.late.Message)
+	if s.late && s.ended {
+		return s.cannotRun("bad-config", "The tests could not be run.")
 	}
 	said := s.output.String()
 	if said != "" {
@@ -326,7 +327,7 @@ func (s *session) take(ctx context.Context, m report.Message) error {
 	case "error":
 		if !s.started {
 			e := m.Failure()
-			s.listing.Errors, s.late = append(s.listing.Errors, e), &e
+			s.listing.Errors, s.late = append(s.listing.Errors, e), true
 			return nil
 		}
 		return s.event(m)
@@ -371,19 +372,22 @@ func (s *session) choose(ctx context.Context, m report.Message) error {
 	return s.send(report.Select{Type: "select", Selection: sel})
 }
 
-// cannotRun explains a suite in which nothing can run, once the runner has said all.
+// cannotRun explains a suite in which nothing can run, once the runner has said all, by
+// the first errors that it told.
 func (s *session) cannotRun(code, message string) error {
-	switch {
-	case s.late != nil && !s.fatal:
-		message = locate(*s.late)
-	case len(s.listing.Errors) > 0:
-		message = locate(s.listing.Errors[0])
+	var told []string
+	for _, e := range s.listing.Errors[:min(3, len(s.listing.Errors))] {
+		told = append(told, locate(e))
+	}
+	if len(told) > 0 {
+		message = strings.Join(told, "\n")
 	}
 	return failure(code, "%s", message)
 }
 
+// locate begins a message with its place, where that lies in the repository.
 func locate(e attempt.Error) string {
-	if e.Location == nil || e.Location.File == "" {
+	if e.Location == nil || e.Location.File == "" || filepath.IsAbs(e.Location.File) {
 		return e.Message
 	}
 	return fmt.Sprintf("%s:%d: %s", e.Location.File, e.Location.Line, e.Message)
