@@ -26,11 +26,7 @@ import (
 
 // Binary builds the tas binary once for all tests of a process and answers its path.
 var Binary = sync.OnceValue(func() string {
-	dir, err := os.MkdirTemp("", "tas-bin-")
-	if err != nil {
-		panic(err)
-	}
-	path := filepath.Join(dir, "tas")
+	path := filepath.Join(Root(), "bin", "tas-test")
 	cmd := exec.Command("go", "build", "-o", path, "./cmd/tas")
 	cmd.Dir = Root()
 	if out, err := cmd.CombinedOutput(); err != nil {
