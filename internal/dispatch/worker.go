@@ -181,7 +181,7 @@ func (d *Dispatcher) TakeChosen(ctx context.Context, a Attempt, c attempt.Chosen
 	for i, t := range c.Tests {
 		has[t.TestID] = true
 		results = append(results, run.Result{RunID: a.RunID, PlaywrightID: t.PlaywrightID, TestID: t.TestID,
-			Browser: t.Browser, RepeatEach: t.RepeatEach, Companion: t.Companion, Position: i, Title: t.Title,
+			Browser: t.Browser, RepeatEach: t.RepeatEach, Setup: t.Setup, Companion: t.Companion, Position: i, Title: t.Title,
 			TitlePath: t.TitlePath, File: t.File, Line: t.Line, Tags: t.Tags, Owner: t.Owner, Status: run.StatusPending})
 	}
 	err := d.Store.Plan(ctx, a.ID, results, func(a *Attempt, r *run.Run) error {

@@ -32,7 +32,8 @@ type Result struct {
 	TestID       string // serviceTestId
 	Browser      string
 	RepeatEach   int
-	Companion    bool // a set-up or tear-down that came along; see Counted
+	Setup        bool // a set-up or tear-down of others
+	Companion    bool // one that was not selected and only came along; see Counted
 	Position     int  // order in the listing
 	Title        string
 	TitlePath    []string

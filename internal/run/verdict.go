@@ -10,6 +10,9 @@ import (
 type Tally struct {
 	Counts   Counts   // of counted results
 	Selected int      // results that were selected, not companions
+	Proper   int      // of these, how many are no set-up of others
+	Ran      int      // of the proper ones, how many were executed
+	SetUp    int      // of the others, how many were executed
 	Open     []string // titles of results that have no final status, at most a few
 	OpenN    int      // how many those are
 	NotRun   int      // skipped with CodeDidNotRun
@@ -45,7 +48,7 @@ func Judge(end *Ending, t Tally) Judgement {
 		return Judgement{Phase: Failed, Verdict: Fail, Error: &e}
 	case c.Failed+c.Bug > 0:
 		return Judgement{Phase: Failed, Verdict: Fail}
-	case c.Passed+c.Flaky+c.Recovered == 0:
+	case t.executed() == 0:
 		return fail(Failed, CodeNoneExecuted, "Every selected test was skipped, so nothing was checked.")
 	case t.NotRun > 0:
 		return fail(Failed, CodeDidNotRun, "%d tests did not run although none failed.", t.NotRun)
@@ -55,6 +58,41 @@ func Judge(end *Ending, t Tally) Judgement {
 		return Judgement{Phase: Healed, Verdict: Pass}
 	default:
 		return Judgement{Phase: Passed, Verdict: Pass}
+	}
+}
+
+// executed is how many tests checked something: a set-up that ran before tests that were
+// all skipped has checked nothing, one that was selected alone has.
+func (t Tally) executed() int {
+	if t.Proper > 0 {
+		return t.Ran
+	}
+	return t.SetUp
+}
+
+// Add counts n results that are alike into the tally.
+func (t *Tally) Add(r Result, n int) {
+	if !r.Companion {
+		t.Selected += n
+		executed := r.Status.Final() && r.Status != StatusSkipped
+		switch {
+		case !r.Setup:
+			t.Proper += n
+			if executed {
+				t.Ran += n
+			}
+		case executed:
+			t.SetUp += n
+		}
+	}
+	switch {
+	case !r.Status.Final():
+		t.OpenN += n
+	case r.Counted():
+		t.Counts.Add(r.Status, n)
+		if r.Status == StatusSkipped && r.Error != nil && r.Error.Code == CodeDidNotRun {
+			t.NotRun += n
+		}
 	}
 }
 

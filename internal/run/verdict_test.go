@@ -43,7 +43,7 @@ func TestJudge(t *testing.T) {
 						} {
 							end := &Ending{Complete: complete, Status: status, Errors: errs}
 							c := Counts{Passed: passed, Failed: failed, Flaky: other.flaky, Skipped: other.skipped, Recovered: other.recovered, Bug: other.bug}
-							tally := Tally{Counts: c, Selected: c.Sum() + other.open, OpenN: other.open, NotRun: other.notRun}
+							tally := tallyOf(c, other.open, other.notRun)
 							j := Judge(end, tally)
 							want := complete && status == "passed" && errs == nil && failed == 0 && other.bug == 0 && other.open == 0 && other.notRun == 0 &&
 								passed+other.flaky+other.recovered > 0
@@ -74,6 +74,42 @@ func TestJudge(t *testing.T) {
 	// Companions alone are nothing that was checked.
 	if j := Judge(&Ending{Complete: true, Status: "passed"}, Tally{Counts: Counts{Flaky: 1}}); j.Verdict != Fail {
 		t.Errorf("only a set-up ran: %+v", j)
+	}
+}
+
+// tallyOf counts results of selected tests with these outcomes.
+func tallyOf(c Counts, open, notRun int) Tally {
+	var t Tally
+	for status, n := range map[Status]int{StatusPassed: c.Passed, StatusFailed: c.Failed, StatusFlaky: c.Flaky, StatusSkipped: c.Skipped - notRun,
+		StatusRecovered: c.Recovered, StatusBug: c.Bug, StatusPending: open} {
+		t.Add(Result{Status: status}, n)
+	}
+	t.Add(Result{Status: StatusSkipped, Error: &Error{Code: CodeDidNotRun}}, notRun)
+	return t
+}
+
+// TestJudgeSetup takes a set-up that ran before tests that did not for nothing checked.
+func TestJudgeSetup(t *testing.T) {
+	for name, c := range map[string]struct {
+		results []Result
+		want    Verdict
+	}{
+		"set-up ran, tests were skipped":    {[]Result{{Setup: true, Status: StatusPassed}, {Status: StatusSkipped}}, Fail},
+		"the same, told the other way":      {[]Result{{Status: StatusSkipped}, {Setup: true, Status: StatusPassed}}, Fail},
+		"set-up and one test ran":           {[]Result{{Setup: true, Status: StatusPassed}, {Status: StatusSkipped}, {Status: StatusPassed}}, Pass},
+		"only set-up was selected, and ran": {[]Result{{Setup: true, Status: StatusPassed}}, Pass},
+		"only set-up was selected, skipped": {[]Result{{Setup: true, Status: StatusSkipped}}, Fail},
+		"a companion ran, tests did not":    {[]Result{{Setup: true, Companion: true, Status: StatusPassed}, {Status: StatusSkipped}}, Fail},
+		"a companion is flaky, a test ran":  {[]Result{{Setup: true, Companion: true, Status: StatusFlaky}, {Status: StatusPassed}}, Pass},
+		"a companion failed, a test passed": {[]Result{{Setup: true, Companion: true, Status: StatusFailed}, {Status: StatusPassed}}, Fail},
+	} {
+		var tally Tally
+		for _, r := range c.results {
+			tally.Add(r, 1)
+		}
+		if j := Judge(&Ending{Complete: true, Status: "passed"}, tally); j.Verdict != c.want {
+			t.Errorf("%s: %+v", name, j)
+		}
 	}
 }
 

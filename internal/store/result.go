@@ -10,20 +10,20 @@ import (
 	"tas-service/internal/run"
 )
 
-const resultColumns = `run_id, playwright_id, test_id, browser, repeat_each, companion, position, title, title_path, file, line,
+const resultColumns = `run_id, playwright_id, test_id, browser, repeat_each, setup, companion, position, title, title_path, file, line,
 	tags, owner, status, tries, error, verdict, bug_key`
 
 func scanResult(r row) (run.Result, error) {
 	var x run.Result
 	var path, tags, tries string
 	var errText sql.NullString
-	var companion int
-	err := r.Scan(&x.RunID, &x.PlaywrightID, &x.TestID, &x.Browser, &x.RepeatEach, &companion, &x.Position, &x.Title, &path, &x.File,
+	var setup, companion int
+	err := r.Scan(&x.RunID, &x.PlaywrightID, &x.TestID, &x.Browser, &x.RepeatEach, &setup, &companion, &x.Position, &x.Title, &path, &x.File,
 		&x.Line, &tags, &x.Owner, &x.Status, &tries, &errText, &x.Verdict, &x.BugKey)
 	if err != nil {
 		return x, err
 	}
-	x.Companion = companion == 1
+	x.Setup, x.Companion = setup == 1, companion == 1
 	for _, f := range []struct {
 		text string
 		into any
@@ -47,7 +47,7 @@ func errorColumns(x *run.Result) (text any, code string) {
 
 func insertResult(ctx context.Context, st *sql.Stmt, x *run.Result) error {
 	text, code := errorColumns(x)
-	_, err := st.ExecContext(ctx, x.RunID, x.PlaywrightID, x.TestID, x.Browser, x.RepeatEach, bit(x.Companion), x.Position, x.Title,
+	_, err := st.ExecContext(ctx, x.RunID, x.PlaywrightID, x.TestID, x.Browser, x.RepeatEach, bit(x.Setup), bit(x.Companion), x.Position, x.Title,
 		toJSON(x.TitlePath), x.File, x.Line, toJSON(x.Tags), x.Owner, string(x.Status), toJSON(x.Tries), text, x.Verdict, x.BugKey, bit(x.Counted()), code)
 	return translate(err)
 }
@@ -96,7 +96,7 @@ func (db *DB) Plan(ctx context.Context, attemptID string, results []run.Result, 
 			return err
 		}
 		st, err := tx.PrepareContext(ctx, `INSERT INTO result (`+resultColumns+`, counted, code)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
 			ON CONFLICT (run_id, playwright_id) DO NOTHING`)
 		if err != nil {
 			return translate(err)
@@ -175,32 +175,21 @@ func (db *DB) CloseOpen(ctx context.Context, runID string, change func(r *run.Ru
 func (db *DB) Tally(ctx context.Context, runID string) (run.Tally, error) {
 	var t run.Tally
 	type line struct {
-		status             run.Status
-		companion, counted bool
-		notRun             bool
-		n                  int
+		alike run.Result
+		n     int
 	}
 	lines, err := list(ctx, db.write, func(r row) (line, error) {
 		var l line
-		err := r.Scan(&l.status, &l.companion, &l.counted, &l.notRun, &l.n)
+		var code string
+		err := r.Scan(&l.alike.Status, &l.alike.Setup, &l.alike.Companion, &code, &l.n)
+		l.alike.Error = &run.Error{Code: code}
 		return l, err
-	}, `SELECT status, companion = 1, counted = 1, code = $2, count(*) FROM result WHERE run_id = $1 GROUP BY 1, 2, 3, 4`, runID, run.CodeDidNotRun)
+	}, `SELECT status, setup = 1, companion = 1, code, count(*) FROM result WHERE run_id = $1 GROUP BY 1, 2, 3, 4`, runID)
 	if err != nil {
 		return t, err
 	}
 	for _, l := range lines {
-		if !l.companion {
-			t.Selected += l.n
-		}
-		switch {
-		case !l.status.Final():
-			t.OpenN += l.n
-		case l.counted:
-			t.Counts.Add(l.status, l.n)
-			if l.notRun && l.status == run.StatusSkipped {
-				t.NotRun += l.n
-			}
-		}
+		t.Add(l.alike, l.n)
 	}
 	if t.OpenN > 0 {
 		t.Open, err = list(ctx, db.write, func(r row) (string, error) {

@@ -97,6 +97,7 @@ CREATE TABLE result (
   test_id       TEXT NOT NULL,
   browser       TEXT NOT NULL,
   repeat_each   INTEGER NOT NULL,
+  setup         INTEGER NOT NULL,
   companion     INTEGER NOT NULL,
   counted       INTEGER NOT NULL,
   position      INTEGER NOT NULL,
