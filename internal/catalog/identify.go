@@ -18,8 +18,9 @@ import (
 //  5. the same body, and the same title, in any file: moved, with more changed around it;
 //  6. the same body anywhere, where exactly one known and one listed test have it.
 //
-// Tests that share a body are matched in rule 4 by their order when none came or went and
-// each has its own line, and else, as the parametrised are, by how alike their titles are.
+// Tests that share a body are matched in rule 4 by their own titles, then by their order
+// when none came or went and each has its own line, and else, as the parametrised are, by
+// how alike their titles are.
 func Identify(known []Test, listed []Listed, renames map[string]string) []int {
 	m := &matcher{known: known, listed: listed, renames: renames,
 		of: make([]int, len(listed)), taken: make([]bool, len(known))}
@@ -118,29 +119,88 @@ func (m *matcher) only(listed, known []int) {
 	}
 }
 
-// pair matches a group by order when nothing came or went and each test has a line of its
-// own; else by likeness of titles: parametrised tests share their line.
+// pair matches a group in the same file: first by the test's own title, which stays when
+// only a describe is renamed; then by order, where nothing came or went and each test has
+// a line of its own; else by likeness of titles, as parametrised tests share their line.
 func (m *matcher) pair(listed, known []int) {
-	slices.SortStableFunc(known, func(a, b int) int { return cmp.Compare(m.known[a].Line, m.known[b].Line) })
-	least := 0.5
-	if len(listed) == len(known) {
-		if m.linesDiffer(known) {
-			for i, l := range listed {
-				m.match(l, known[i])
-			}
-			return
-		}
-		least = 0
+	listed, known = m.sameTitle(listed, known)
+	if len(listed) == 0 || len(known) == 0 {
+		return
 	}
+	slices.SortStableFunc(known, func(a, b int) int { return cmp.Compare(m.known[a].Line, m.known[b].Line) })
+	whole := len(listed) == len(known)
+	switch {
+	case whole && m.linesDiffer(known):
+		m.inOrder(listed, known)
+	case len(listed)*len(known) <= maxLikeness:
+		least := 0.5
+		if whole {
+			least = 0
+		}
+		m.alike(listed, known, least)
+	case whole:
+		// Too many to compare: a parameter's place among the titles hardly changes.
+		slices.SortStableFunc(listed, func(a, b int) int { return slices.Compare(m.listed[a].TitlePath, m.listed[b].TitlePath) })
+		slices.SortStableFunc(known, func(a, b int) int { return slices.Compare(m.known[a].TitlePath, m.known[b].TitlePath) })
+		m.inOrder(listed, known)
+	}
+}
+
+// maxLikeness bounds how many pairs of titles are compared for one group.
+const maxLikeness = 200 * 200
+
+// sameTitle matches tests whose own title is one of a kind on both sides, and answers the rest.
+func (m *matcher) sameTitle(listed, known []int) (restListed, restKnown []int) {
+	of := map[string]int{} // index in known, or -1 for several
+	for _, k := range known {
+		title := last(m.known[k].TitlePath)
+		if _, twice := of[title]; twice {
+			of[title] = -1
+		} else {
+			of[title] = k
+		}
+	}
+	times := map[string]int{}
+	for _, l := range listed {
+		times[last(m.listed[l].TitlePath)]++
+	}
+	for _, l := range listed {
+		title := last(m.listed[l].TitlePath)
+		if k, ok := of[title]; ok && k >= 0 && times[title] == 1 {
+			m.match(l, k)
+		} else {
+			restListed = append(restListed, l)
+		}
+	}
+	for _, k := range known {
+		if !m.taken[k] {
+			restKnown = append(restKnown, k)
+		}
+	}
+	return restListed, restKnown
+}
+
+func (m *matcher) inOrder(listed, known []int) {
+	for i, l := range listed {
+		m.match(l, known[i])
+	}
+}
+
+// alike matches the pairs whose titles are most alike, at least by least, best first.
+func (m *matcher) alike(listed, known []int, least float64) {
 	type option struct {
 		l, k  int
 		score float64
 	}
 	var options []option
+	pairsOf := make([]map[string]int, len(known))
+	for i, k := range known {
+		pairsOf[i] = bigrams(strings.Join(m.known[k].TitlePath, " "))
+	}
 	for _, l := range listed {
-		for _, k := range known {
-			s := likeness(strings.Join(m.listed[l].TitlePath, " "), strings.Join(m.known[k].TitlePath, " "))
-			if s >= least {
+		own := bigrams(strings.Join(m.listed[l].TitlePath, " "))
+		for i, k := range known {
+			if s := likeness(own, pairsOf[i]); s >= least {
 				options = append(options, option{l, k, s})
 			}
 		}
@@ -162,27 +222,30 @@ func (m *matcher) linesDiffer(known []int) bool {
 	return true
 }
 
-// likeness is the Sørensen–Dice coefficient of two strings' bigrams: 0 (nothing in
-// common) to 1 (equal).
-func likeness(a, b string) float64 {
-	if a == b {
-		return 1
+// bigrams counts the pairs of neighbouring bytes of a text.
+func bigrams(s string) map[string]int {
+	out := map[string]int{}
+	for i := range max(0, len(s)-1) {
+		out[s[i:i+2]]++
 	}
-	if len(a) < 2 || len(b) < 2 {
+	return out
+}
+
+// likeness is the Sørensen–Dice coefficient of two texts' bigrams: 0 (nothing in common)
+// to 1 (the same ones).
+func likeness(a, b map[string]int) float64 {
+	common, all := 0, 0
+	for p, n := range a {
+		common += min(n, b[p])
+		all += n
+	}
+	for _, n := range b {
+		all += n
+	}
+	if all == 0 {
 		return 0
 	}
-	pairs := map[string]int{}
-	for i := range len(a) - 1 {
-		pairs[a[i:i+2]]++
-	}
-	common := 0
-	for i := range len(b) - 1 {
-		if pairs[b[i:i+2]] > 0 {
-			pairs[b[i:i+2]]--
-			common++
-		}
-	}
-	return 2 * float64(common) / float64(len(a)+len(b)-2)
+	return 2 * float64(common) / float64(all)
 }
 
 func last(path []string) string {

@@ -118,3 +118,25 @@ func TestIdentityHolds(t *testing.T) {
 		}
 	})
 }
+
+// TestManyParameters keeps the identity of thousands of tests that share a body when what
+// stands around them is renamed, without comparing each with each.
+func TestManyParameters(t *testing.T) {
+	t.Parallel()
+	const n = 5000
+	var known []Test
+	var inDescribe, renamed []Listed
+	for i := range n {
+		own := fmt.Sprintf("takes case %d", i)
+		known = append(known, Test{ID: fmt.Sprint(i), File: "a.spec.ts", TitlePath: []string{"old", own}, BodyHash: "b", Line: 7})
+		inDescribe = append(inDescribe, Listed{File: "a.spec.ts", TitlePath: []string{"new", own}, BodyHash: "b", Line: 9})
+		renamed = append(renamed, Listed{File: "a.spec.ts", TitlePath: []string{"new", "accepts" + own[len("takes"):]}, BodyHash: "b", Line: 9})
+	}
+	for name, listed := range map[string][]Listed{"describe": inDescribe, "describe and titles": renamed} {
+		for i, k := range Identify(known, listed, nil) {
+			if k != i {
+				t.Fatalf("%s: test %d became %d", name, i, k)
+			}
+		}
+	}
+}

@@ -22,7 +22,7 @@ func Sync(projectID string, known []Test, listed []Listed, renames map[string]st
 			t.ID = newID()
 		}
 		ids[i] = t.ID
-		if of[i] < 0 || changed(t, l) {
+		if of[i] < 0 || changed(t, l, now) {
 			save = append(save, update(t, l, now))
 		}
 	}
@@ -40,10 +40,10 @@ func Sync(projectID string, known []Test, listed []Listed, renames map[string]st
 // seenAgainAfter spares a write for every test of every run.
 const seenAgainAfter = time.Hour
 
-func changed(t Test, l Listed) bool {
+func changed(t Test, l Listed, now time.Time) bool {
 	return !t.Present || t.File != l.File || t.BodyHash != l.BodyHash || t.Line != l.Line || t.Owner != l.Owner ||
 		!slices.Equal(t.TitlePath, l.TitlePath) || !slices.Equal(t.Tags, l.Tags) || !slices.Equal(t.Browsers, l.Browsers) ||
-		time.Since(t.LastSeen) > seenAgainAfter
+		now.Sub(t.LastSeen) > seenAgainAfter
 }
 
 func update(t Test, l Listed, now time.Time) Test {
