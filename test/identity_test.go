@@ -84,11 +84,16 @@ func TestIdentity(t *testing.T) {
 	s.Repo.Branch(t, "other", map[string]string{"tests/deep/c.spec.ts": file(one("third otherwise", "3"))})
 	third1 := was["tests/deep/c.spec.ts › third"]
 	for range 2 {
-		if st := s.Wait(t, s.Begin(t, v2Root+"/execution/grep", map[string]any{"grep": ".", "branch": "other"})); st["verdict"] != "pass" {
+		st := s.Wait(t, s.Begin(t, v2Root+"/execution/grep", map[string]any{"grep": ".", "branch": "other"}))
+		r := s.Results(t, st["runId"].(string))["tests/deep/c.spec.ts › third otherwise [chromium]"]
+		if st["verdict"] != "pass" || r == nil {
 			t.Fatalf("status: %v", st)
 		}
-		if got := ids(t, s)["tests/deep/c.spec.ts › third otherwise"]; got != third1 {
-			t.Errorf("on the other branch it is %q, not %q", got, third1)
+		if r["serviceTestId"] != third1 {
+			t.Errorf("on the other branch it is %q, not %q", r["serviceTestId"], third1)
+		}
+		if listed := ids(t, s); listed["tests/deep/c.spec.ts › third"] != third1 || listed["tests/deep/c.spec.ts › third otherwise"] != "" {
+			t.Errorf("the branch changed what is listed: %v", listed)
 		}
 		if got := sync()["tests/deep/c.spec.ts › third"]; got != third1 {
 			t.Errorf("back again it is %q, not %q", got, third1)

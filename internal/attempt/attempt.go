@@ -41,6 +41,9 @@ type Repository struct {
 	// Known are commits that earlier listings were made at; the worker answers the files
 	// renamed since then in Listing.Renames.
 	KnownCommit string `json:"knownCommit,omitempty"`
+	// Default says that the run asked for no other branch than the project's own; the
+	// worker says so of its listing.
+	Default bool `json:"default"`
 }
 
 // Beat says that the worker lives and what it is doing.
@@ -57,6 +60,7 @@ type Orders struct {
 type Listing struct {
 	Commit            string            `json:"commit"`
 	Branch            string            `json:"branch"`
+	Default           bool              `json:"default"`
 	Isolation         string            `json:"isolation"`
 	Workers           int               `json:"workers"`
 	PlaywrightVersion string            `json:"playwrightVersion"`
@@ -67,8 +71,7 @@ type Listing struct {
 	Errors            []Error           `json:"errors"`
 	Warnings          []Warning         `json:"warnings"`
 	// Focused says that test.only hides the other tests of the repository.
-	Focused     bool `json:"focused"`
-	MaxFailures int  `json:"maxFailures"`
+	Focused bool `json:"focused"`
 }
 
 // Test is one listed test, in one Playwright project.

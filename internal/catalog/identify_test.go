@@ -87,7 +87,7 @@ func TestIdentityHolds(t *testing.T) {
 			if rapid.Bool().Draw(t, "renamed") {
 				renames[rapid.SampledFrom([]string{"a", "b"}).Draw(t, "from")] = "c"
 			}
-			save, ids := Sync("p", all, now, renames, rapid.Bool().Draw(t, "complete"), time.Now(), func() string { next++; return strconv.Itoa(next) })
+			save, ids := Sync("p", all, now, renames, Listing{Default: true, Complete: rapid.Bool().Draw(t, "complete")}, time.Now(), func() string { next++; return strconv.Itoa(next) })
 			seen := map[string]bool{}
 			after := map[string]string{}
 			for i, id := range ids {
@@ -138,5 +138,34 @@ func TestManyParameters(t *testing.T) {
 				t.Fatalf("%s: test %d became %d", name, i, k)
 			}
 		}
+	}
+}
+
+// TestOtherBranch lets another branch change nothing of what is listed, and know its own.
+func TestOtherBranch(t *testing.T) {
+	t.Parallel()
+	at := func(title, body string) Listed {
+		return Listed{File: "a.spec.ts", TitlePath: []string{title}, BodyHash: body, Line: 1}
+	}
+	next := 0
+	newID := func() string { next++; return fmt.Sprint(next) }
+	now := time.Now()
+	main, _ := Sync("p", nil, []Listed{at("A", "a"), at("B", "b")}, nil, Listing{Default: true, Complete: true}, now, newID)
+	save, ids := Sync("p", main, []Listed{at("A renamed", "a"), at("C", "c")}, nil, Listing{Complete: true}, now, newID)
+	if ids[0] != "1" || ids[1] != "3" {
+		t.Fatalf("IDs on the branch: %v", ids)
+	}
+	for _, s := range save {
+		switch {
+		case s.ID == "1" && (s.Title() != "A" || !s.Present || len(s.Places) != 2):
+			t.Errorf("the branch changed a known test: %+v", s)
+		case s.ID == "2":
+			t.Errorf("the branch dropped a test that it does not have: %+v", s)
+		case s.ID == "3" && s.Present:
+			t.Errorf("a test of the branch alone is listed: %+v", s)
+		}
+	}
+	if first, _ := Sync("p", nil, []Listed{at("C", "c")}, nil, Listing{}, now, newID); !first[0].Present {
+		t.Errorf("with nothing listed yet, a branch's tests are not listed either: %+v", first)
 	}
 }

@@ -5,28 +5,39 @@ import (
 	"time"
 )
 
+// Listing says what a listing stands for.
+type Listing struct {
+	Default  bool // of the default branch: it says which tests the project has, and where
+	Complete bool // it covers every file, so that tests that are not in it are gone
+}
+
 // Sync brings what is known of a project's tests up to a new listing. It answers the
 // tests to save (new and changed ones only) and, for each listed test, its ID. newID
-// makes identifiers; complete says that the listing covers every file, so that tests
-// that are not in it are no longer present.
-func Sync(projectID string, known []Test, listed []Listed, renames map[string]string, complete bool, now time.Time, newID func() string) (save []Test, ids []string) {
+// makes identifiers. A listing of another branch than the default one changes no test
+// that is known; what is new on that branch is known from then on, and not listed until
+// the default branch has it, unless nothing is listed yet.
+func Sync(projectID string, known []Test, listed []Listed, renames map[string]string, what Listing, now time.Time, newID func() string) (save []Test, ids []string) {
 	of := Identify(known, listed, renames)
 	ids = make([]string, len(listed))
 	seen := make([]bool, len(known))
+	follow := what.Default || !slices.ContainsFunc(known, func(t Test) bool { return t.Present })
 	for i, l := range listed {
-		t := Test{ID: "", ProjectID: projectID, FirstSeen: now}
-		if of[i] >= 0 {
-			t = known[of[i]]
-			seen[of[i]] = true
-		} else {
-			t.ID = newID()
+		if of[i] < 0 {
+			t := update(Test{ID: newID(), ProjectID: projectID, FirstSeen: now}, l, now)
+			t.Present = follow
+			ids[i], save = t.ID, append(save, t)
+			continue
 		}
-		ids[i] = t.ID
-		if of[i] < 0 || changed(t, l, now) {
+		t := known[of[i]]
+		ids[i], seen[of[i]] = t.ID, true
+		switch {
+		case follow && changed(t, l, now):
 			save = append(save, update(t, l, now))
+		case !follow && !slices.Contains(t.Places, Place(l.File, l.TitlePath)):
+			save = append(save, placed(t, l))
 		}
 	}
-	if complete {
+	if what.Default && what.Complete {
 		for i, t := range known {
 			if !seen[i] && t.Present {
 				t.Present = false
@@ -49,6 +60,11 @@ func changed(t Test, l Listed, now time.Time) bool {
 func update(t Test, l Listed, now time.Time) Test {
 	t.File, t.TitlePath, t.BodyHash, t.Line = l.File, l.TitlePath, l.BodyHash, l.Line
 	t.Tags, t.Owner, t.Browsers, t.Present, t.LastSeen = l.Tags, l.Owner, l.Browsers, true, now
+	return placed(t, l)
+}
+
+// placed remembers where a test was listed.
+func placed(t Test, l Listed) Test {
 	if p := Place(l.File, l.TitlePath); !slices.Contains(t.Places, p) {
 		t.Places = append(slices.Clone(t.Places), p)
 	}

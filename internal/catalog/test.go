@@ -20,7 +20,7 @@ type Test struct {
 	Tags      []string
 	Owner     string
 	Browsers  []string
-	Present   bool // in the latest listing
+	Present   bool // in the latest listing of the default branch
 	FirstSeen time.Time
 	LastSeen  time.Time
 	// Places are all file and title pairs under which the test was ever listed, as

@@ -52,8 +52,8 @@ type Attempt struct {
 }
 
 // Store keeps attempts and what belongs to one step together in one transaction. The
-// functions that it is given may be called again when a transaction is retried, and get
-// records that are locked until it ends. Errors of theirs undo everything.
+// functions that it is given get records that are locked until it ends, and may be called
+// again where a database makes it try again. Errors of theirs undo everything.
 type Store interface {
 	// OpenRuns answers every run that is not terminal, oldest first.
 	OpenRuns(ctx context.Context) ([]run.Run, error)
@@ -65,8 +65,9 @@ type Store interface {
 	// UpdateAttempt changes an attempt and its run.
 	UpdateAttempt(ctx context.Context, id string, change func(*Attempt, *run.Run) error) error
 	UpdateRun(ctx context.Context, id string, change func(*run.Run) error) error
-	// SyncCatalog changes a project's catalog; one at a time for each project.
-	SyncCatalog(ctx context.Context, projectID, commit string, change func(known []catalog.Test) (save []catalog.Test, err error)) error
+	// SyncCatalog changes a project's catalog by a listing made at a commit; one at a time
+	// for each project. The catalog is at that commit then, if it is the default branch's.
+	SyncCatalog(ctx context.Context, projectID, commit string, ofDefault bool, change func(known []catalog.Test) (save []catalog.Test, err error)) error
 	CatalogCommit(ctx context.Context, projectID string) (string, error)
 	// Plan saves the results that a run will have, all still open, with the run's change.
 	Plan(ctx context.Context, attemptID string, results []run.Result, change func(*Attempt, *run.Run) error) error

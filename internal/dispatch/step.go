@@ -94,10 +94,10 @@ func runLimit(p project.Project) time.Duration { return cmp.Or(p.RunLimit, proje
 // lose closes an attempt and, with it, its run; without a code the attempt never began
 // and the run queues again.
 func (d *Dispatcher) lose(ctx context.Context, a Attempt, state AttemptState, code, reason string) error {
-	d.Log.Warn("an attempt is given up", "run", a.RunID, "attempt", a.ID, "state", a.State, "reason", reason)
+	reported := false
 	err := d.Store.UpdateAttempt(ctx, a.ID, func(a *Attempt, r *run.Run) error {
-		if !a.State.Open() || code == "" && a.State != Starting {
-			return nil // it reported after all
+		if reported = !a.State.Open() || code == "" && a.State != Starting; reported {
+			return nil // after all
 		}
 		now := d.Clock()
 		a.State, a.Reason, a.FinishedAt = state, reason, &now
@@ -106,9 +106,10 @@ func (d *Dispatcher) lose(ctx context.Context, a Attempt, state AttemptState, co
 		}
 		return giveUp(r, code, reason)
 	})
-	if err != nil {
+	if err != nil || reported {
 		return err
 	}
+	d.Log.Warn("an attempt is given up", "run", a.RunID, "attempt", a.ID, "state", a.State, "reason", reason)
 	d.changed(a.RunID)
 	d.Wake()
 	return d.Executor.Cancel(ctx, a.ID)
@@ -129,9 +130,6 @@ func giveUp(r *run.Run, code, reason string) error {
 	r.Error = &run.Error{Code: code, Message: reason}
 	if r.Phase == run.Merging {
 		return nil
-	}
-	if r.Phase == run.Queued {
-		return r.MoveTo(run.ProcessError)
 	}
 	return r.MoveTo(run.Merging)
 }
@@ -206,12 +204,9 @@ func (d *Dispatcher) start(ctx context.Context, r run.Run) error {
 		return err
 	}
 	if tries >= maxStarts {
-		defer d.changed(r.ID)
-		return d.Store.UpdateRun(ctx, r.ID, func(r *run.Run) error {
-			now := d.Clock()
-			r.FinishedAt, r.Verdict = &now, run.Fail
-			r.Error = &run.Error{Code: run.CodeWorkerLost, Message: fmt.Sprintf("No worker could be started in %d tries. The service's log tells why.", tries)}
-			return r.MoveTo(run.ProcessError)
+		return d.end(ctx, r.ID, run.Queued, func(*run.Run) run.Judgement {
+			return run.Judgement{Phase: run.ProcessError, Verdict: run.Fail,
+				Error: &run.Error{Code: run.CodeWorkerLost, Message: fmt.Sprintf("No worker could be started in %d tries. The service's log tells why.", tries)}}
 		})
 	}
 	token := newToken()
@@ -286,32 +281,39 @@ func (d *Dispatcher) conclude(ctx context.Context, runID string) error {
 	if err != nil {
 		return err
 	}
-	var ended run.Run
-	err = d.Store.UpdateRun(ctx, runID, func(r *run.Run) error {
-		if r.Phase != run.Merging {
-			return nil
-		}
+	return d.end(ctx, runID, run.Merging, func(r *run.Run) run.Judgement {
 		j := run.Judge(r.Ending, tally)
 		if r.Error != nil {
 			// The run as a whole broke down: whatever its tests said, that is the reason.
-			j.Phase, j.Verdict, j.Error = run.ProcessError, run.Fail, r.Error
+			j = run.Judgement{Phase: run.ProcessError, Verdict: run.Fail, Error: r.Error}
 		}
-		now := d.Clock()
-		r.Verdict, r.Error, r.FinishedAt = j.Verdict, j.Error, &now
 		r.Counts, r.Total, r.Executed = tally.Counts, tally.Counts.Sum(), tally.Counts.Sum()
-		ended = *r
-		ended.Phase = j.Phase
-		return r.MoveTo(j.Phase)
+		return j
 	})
-	if err != nil {
+}
+
+// end makes a run terminal, if it still is where it was seen.
+func (d *Dispatcher) end(ctx context.Context, runID string, from run.Phase, decide func(*run.Run) run.Judgement) error {
+	var ended run.Run
+	err := d.Store.UpdateRun(ctx, runID, func(r *run.Run) error {
+		if r.Phase != from {
+			return nil
+		}
+		j, now := decide(r), d.Clock()
+		r.Verdict, r.Error, r.FinishedAt = j.Verdict, j.Error, &now
+		if err := r.MoveTo(j.Phase); err != nil {
+			return err
+		}
+		ended = *r
+		return nil
+	})
+	if err != nil || ended.ID == "" {
 		return err
 	}
-	if ended.ID != "" {
-		d.Log.Info("a run ended", "run", runID, "phase", ended.Phase, "verdict", ended.Verdict,
-			"total", ended.Total, "failed", ended.Counts.Failed, "flaky", ended.Counts.Flaky)
-		if d.Ended != nil {
-			d.Ended(ended)
-		}
+	d.Log.Info("a run ended", "run", runID, "phase", ended.Phase, "verdict", ended.Verdict,
+		"total", ended.Total, "failed", ended.Counts.Failed, "flaky", ended.Counts.Flaky)
+	if d.Ended != nil {
+		d.Ended(ended)
 	}
 	d.changed(runID)
 	d.Wake()

@@ -78,8 +78,9 @@ func (d *Dispatcher) Claim(ctx context.Context, a Attempt) (attempt.Job, error) 
 	}
 	return attempt.Job{
 		RunID: claimed.ID, AttemptID: a.ID, ProjectID: p.ID, Name: claimed.Name,
-		Repository: attempt.Repository{URL: p.Repository.URL, Branch: branch, Dir: p.Repository.Dir, Token: p.Repository.Token, KnownCommit: known},
-		Env:        env, Workers: claimed.Workers, MinIsolation: p.MinIsolation,
+		Repository: attempt.Repository{URL: p.Repository.URL, Branch: branch, Dir: p.Repository.Dir, Token: p.Repository.Token, KnownCommit: known,
+			Default: claimed.Branch == "" || claimed.Branch == p.Repository.Branch},
+		Env: env, Workers: claimed.Workers, MinIsolation: p.MinIsolation,
 		LimitMs: runLimit(p).Milliseconds(), DiskQuota: cmp.Or(p.DiskQuota, project.DefaultDiskQuota), HeartbeatMs: d.Timing.Heartbeat.Milliseconds(),
 	}, nil
 }
@@ -105,9 +106,10 @@ func (d *Dispatcher) TakeListing(ctx context.Context, a Attempt, l attempt.Listi
 		// A pass of what is focused would be taken for a pass of everything.
 		l.Errors = append(l.Errors, attempt.Error{Code: run.CodeFocused, Message: "The tests repository has a test.only, which hides all its other tests. Remove it and push again."})
 	}
-	err := d.Store.SyncCatalog(ctx, a.ProjectID, l.Commit, func(known []catalog.Test) ([]catalog.Test, error) {
+	what := catalog.Listing{Default: l.Default, Complete: complete}
+	err := d.Store.SyncCatalog(ctx, a.ProjectID, l.Commit, what.Default, func(known []catalog.Test) ([]catalog.Test, error) {
 		var save []catalog.Test
-		save, ids = catalog.Sync(a.ProjectID, known, listed, l.Renames, complete, d.Clock(), uuid.NewString)
+		save, ids = catalog.Sync(a.ProjectID, known, listed, l.Renames, what, d.Clock(), uuid.NewString)
 		return save, nil
 	})
 	if err != nil {
@@ -123,13 +125,16 @@ func (d *Dispatcher) TakeListing(ctx context.Context, a Attempt, l attempt.Listi
 			return superseded(*a)
 		}
 		a.HeartbeatAt = d.Clock()
+		r = *rr
+		if rr.Phase != run.Preparing {
+			return nil // planned already: the answer was lost, or this came twice
+		}
 		rr.Branch, rr.Commit, rr.Isolation, rr.Workers = l.Branch, l.Commit, l.Isolation, l.Workers
 		rr.Playwright, rr.Runner = l.PlaywrightVersion, l.RepositoryRunner
-		rr.Ending = &run.Ending{MaxFailures: l.MaxFailures, Errors: runErrors(l.Errors)}
+		rr.Ending = &run.Ending{Errors: runErrors(l.Errors)}
 		for _, w := range l.Warnings {
 			rr.Warn(w.Code, w.Message)
 		}
-		r = *rr
 		return nil
 	})
 	if err != nil {

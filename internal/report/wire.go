@@ -58,8 +58,7 @@ type Message struct {
 	RepositoryRunner string `json:"repositoryRunner"`
 
 	// suite
-	MaxFailures int       `json:"maxFailures"`
-	Projects    []Project `json:"projects"`
+	Projects []Project `json:"projects"`
 
 	// tests, listed, selected
 	Tests    []Test   `json:"tests"`

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"net/url"
 	"strings"
 	"time"
 
@@ -124,8 +125,8 @@ func (s *Service) Report(ctx context.Context, actor account.Actor, id string) (s
 		return "", time.Time{}, fault.New(fault.NotFound, "The run ended without a report.").
 			WithFix("Its status tells why: GET /execution/status/run/%s.", id)
 	}
-	url, expires := s.Links.Link(r.ID, ReportIndex)
-	return url, expires, nil
+	at, expires := s.Links.Link(r.ID, ReportIndex)
+	return at, expires, nil
 }
 
 // ReportIndex is the name of the first page of a run's HTML report among its artifacts.
@@ -162,7 +163,7 @@ func (s *Service) Attachments(ctx context.Context, actor account.Actor, runID, t
 		at.URL, at.ExpiresAt = s.Links.Link(r.ID, a.Key[len(artifact.RunPrefix(r.ID)):])
 		if a.Kind == artifact.Trace && r.HasReport {
 			viewer, _ := s.Links.Link(r.ID, "report/trace/index.html")
-			at.ViewerURL = viewer + "?trace=" + at.URL
+			at.ViewerURL = viewer + "?trace=" + url.QueryEscape(at.URL)
 		}
 		out = append(out, at)
 	}

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -37,14 +38,16 @@ func (r *Retention) Step(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var errs []error
 	for _, id := range ids {
 		// The bytes first: when this breaks off in between, the next step begins anew.
-		if err := r.Blobs.DeleteAll(ctx, artifact.RunPrefix(id)); err != nil {
-			return fmt.Errorf("remove the artifacts of run %s: %w", id, err)
+		err := r.Blobs.DeleteAll(ctx, artifact.RunPrefix(id))
+		if err == nil {
+			err = r.Store.Swept(ctx, id)
 		}
-		if err := r.Store.Swept(ctx, id); err != nil {
-			return err
+		if err != nil {
+			errs = append(errs, fmt.Errorf("remove the artifacts of run %s: %w", id, err))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }

@@ -132,10 +132,9 @@ type Run struct {
 
 // Ending is how the only attempt ended, as far as the verdict needs to know.
 type Ending struct {
-	Complete    bool    `json:"complete"`         // the runner said that it was done and everything arrived
-	Status      string  `json:"status,omitempty"` // Playwright's own word
-	Errors      []Error `json:"errors,omitempty"` // outside any test
-	MaxFailures int     `json:"maxFailures,omitempty"`
+	Complete bool    `json:"complete"`         // the runner said that it was done and everything arrived
+	Status   string  `json:"status,omitempty"` // Playwright's own word
+	Errors   []Error `json:"errors,omitempty"` // outside any test
 }
 
 // Counts of results by status. They add up to Run.Total when the run is terminal.

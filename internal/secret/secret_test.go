@@ -21,7 +21,8 @@ func TestSeal(t *testing.T) {
 	k := ring(t, 1)
 	for _, plain := range []string{"", "x", "s3cret", strings.Repeat("ä", 5000), "\x00"} {
 		sealed := k.Seal("token", "owner", plain)
-		if plain != "" && (strings.Contains(sealed, plain) || sealed == k.Seal("token", "owner", plain)) {
+		// One character may stand in the sealed text by chance.
+		if plain != "" && (len(plain) > 5 && strings.Contains(sealed, plain) || sealed == k.Seal("token", "owner", plain)) {
 			t.Errorf("%q is sealed as %q, twice", plain, sealed)
 		}
 		if got, err := k.Open("token", "owner", sealed); err != nil || got != plain {

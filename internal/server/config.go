@@ -96,6 +96,11 @@ func (c *Config) Fill() error {
 	c.LinkTTL = cmp.Or(c.LinkTTL, defaultTTL)
 	c.HangGrace = cmp.Or(c.HangGrace, defaultGrace)
 	c.OrphanAfter = cmp.Or(c.OrphanAfter, defaultOrphan)
+	if host, _, err := net.SplitHostPort(c.Addr); err == nil && c.BaseURL == "" {
+		if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+			return fmt.Errorf("TAS_ADDR is %q, every address of this machine: set TAS_BASE_URL to the one under which callers reach the service", c.Addr)
+		}
+	}
 	if len(c.Program) == 0 {
 		self, err := os.Executable()
 		if err != nil {

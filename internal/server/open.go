@@ -17,8 +17,8 @@ import (
 // OpenStore opens the database of a data folder, both made when they are missing. It is
 // what commands on the machine of the service use beside a running one.
 func OpenStore(ctx context.Context, dataDir string) (*store.DB, *secret.Keyring, error) {
-	if err := os.MkdirAll(dataDir, 0o711); err != nil {
-		return nil, nil, fmt.Errorf("make the data folder: %w", err)
+	if err := makeDataDir(dataDir); err != nil {
+		return nil, nil, err
 	}
 	keys, err := masterKey(filepath.Join(dataDir, "master.key"))
 	if err != nil {
@@ -30,6 +30,15 @@ func OpenStore(ctx context.Context, dataDir string) (*store.DB, *secret.Keyring,
 	}
 	db, err := store.OpenSQLite(ctx, path, keys)
 	return db, keys, err
+}
+
+// makeDataDir makes the data folder. Others get through it, to the runs' own folders, and
+// cannot list it.
+func makeDataDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o711); err != nil {
+		return fmt.Errorf("make the data folder: %w", err)
+	}
+	return nil
 }
 
 // onlyOurs makes a file that no other user can read, or makes it so: others get through

@@ -72,16 +72,15 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 			s.close()
 		}
 	}()
+	// Before the database is opened: opening brings its tables up to date.
+	if s.unlock, err = lockFolder(cfg.DataDir); err != nil {
+		return nil, err
+	}
 	db, keys, err := OpenStore(ctx, cfg.DataDir)
 	if err != nil {
 		return nil, err
 	}
 	s.db = db
-	unlock, ok := lockFolder(cfg.DataDir)
-	if !ok {
-		return nil, fmt.Errorf("another service already works in %s: stop it, or set TAS_DATA_DIR to another folder", cfg.DataDir)
-	}
-	s.unlock = unlock
 	if s.blobs, err = blobstore.OpenDir(filepath.Join(cfg.DataDir, "artifacts")); err != nil {
 		return nil, err
 	}
@@ -129,14 +128,22 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 	return s, nil
 }
 
-func lockFolder(dir string) (unlock func(), ok bool) {
+// lockFolder sees to it that one service works in a data folder.
+func lockFolder(dir string) (unlock func(), err error) {
+	if err := makeDataDir(dir); err != nil {
+		return nil, err
+	}
 	path := filepath.Join(dir, "serve.lock")
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return nil, false
+		return nil, fmt.Errorf("open the lock of the data folder: %w", err)
 	}
 	f.Close() //nolint:errcheck // only made sure that it exists
-	return filelock.TryLock(path)
+	unlock, ok := filelock.TryLock(path)
+	if !ok {
+		return nil, fmt.Errorf("another service already works in %s: stop it, or set TAS_DATA_DIR to another folder", dir)
+	}
+	return unlock, nil
 }
 
 // workerEnv is the whole environment of workers: how to find programs and the network,

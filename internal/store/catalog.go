@@ -86,10 +86,10 @@ func (db *DB) CatalogCommit(ctx context.Context, projectID string) (string, erro
 }
 
 // SyncCatalog lets change see every test of a project and saves what it answers.
-func (db *DB) SyncCatalog(ctx context.Context, projectID, commit string, change func([]catalog.Test) ([]catalog.Test, error)) error {
+func (db *DB) SyncCatalog(ctx context.Context, projectID, commit string, ofDefault bool, change func([]catalog.Test) ([]catalog.Test, error)) error {
 	return db.tx(ctx, func(tx *sql.Tx) error {
 		// Writing to the project first makes two listings of one project wait for each other.
-		if err := exec(ctx, tx, `UPDATE project SET catalog_commit = $2 WHERE id = $1`, projectID, commit); err != nil {
+		if err := exec(ctx, tx, `UPDATE project SET catalog_commit = CASE WHEN $3 = 1 OR catalog_commit = '' THEN $2 ELSE catalog_commit END WHERE id = $1`, projectID, commit, bit(ofDefault)); err != nil {
 			return err
 		}
 		known, err := list(ctx, tx, scanTest, `SELECT `+testColumns+` FROM test WHERE project_id = $1 ORDER BY file, line, id`, projectID)

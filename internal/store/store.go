@@ -84,7 +84,8 @@ func (db *DB) Check(ctx context.Context) error {
 	})
 }
 
-// tx runs fn in a write transaction. fn may be called again after a conflict.
+// tx runs fn in a write transaction, once. SQLite lets one in at a time, so what fn reads is
+// locked; another database will need row locks where records are read to be changed.
 func (db *DB) tx(ctx context.Context, fn func(*sql.Tx) error) error {
 	tx, err := db.write.BeginTx(ctx, nil)
 	if err != nil {

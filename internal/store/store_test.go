@@ -96,7 +96,7 @@ func TestErrorsUndo(t *testing.T) {
 	if fault.KindOf(err) != fault.Internal {
 		t.Errorf("the error is %v", err)
 	}
-	if err := db.SyncCatalog(ctx, p.ID, "new-commit", func([]catalog.Test) ([]catalog.Test, error) { return nil, boom }); err == nil {
+	if err := db.SyncCatalog(ctx, p.ID, "new-commit", true, func([]catalog.Test) ([]catalog.Test, error) { return nil, boom }); err == nil {
 		t.Error("no error")
 	}
 	got, err := db.Run(ctx, r.ID)
@@ -126,8 +126,8 @@ func TestTwoListings(t *testing.T) {
 	var wait sync.WaitGroup
 	for range 20 {
 		wait.Go(func() {
-			if err := db.SyncCatalog(ctx, p.ID, "c", func(known []catalog.Test) ([]catalog.Test, error) {
-				save, _ := catalog.Sync(p.ID, known, listed, nil, true, time.Now(), uuid.NewString)
+			if err := db.SyncCatalog(ctx, p.ID, "c", true, func(known []catalog.Test) ([]catalog.Test, error) {
+				save, _ := catalog.Sync(p.ID, known, listed, nil, catalog.Listing{Default: true, Complete: true}, time.Now(), uuid.NewString)
 				return save, nil
 			}); err != nil {
 				t.Error(err)

@@ -60,7 +60,7 @@ func (w *worker) drive(ctx context.Context, copied checkout.Copy, renames map[st
 		workers = DefaultWorkers()
 	}
 	s := &session{w: w, tests: map[string]attempt.Test{}, stream: newStream(w.service, flushEvery),
-		listing: attempt.Listing{Commit: copied.Commit, Branch: copied.Branch, Isolation: string(w.box.Level()), Workers: workers, Renames: renames}}
+		listing: attempt.Listing{Commit: copied.Commit, Branch: copied.Branch, Default: w.job.Repository.Default, Isolation: string(w.box.Level()), Workers: workers, Renames: renames}}
 	// The program is ended before the service has heard all: what it said is still sent.
 	running, kill := context.WithCancel(context.WithoutCancel(ctx))
 	defer kill()
@@ -301,7 +301,6 @@ func (s *session) take(ctx context.Context, m report.Message) error {
 				Message: "The tests repository has no tas-runner installed: its runs cannot be split into shards. Add it to the devDependencies."})
 		}
 	case "suite":
-		s.listing.MaxFailures = m.MaxFailures
 		for _, p := range m.Projects {
 			if p.BrowserAvailable != nil && !*p.BrowserAvailable {
 				s.listing.Warnings = append(s.listing.Warnings, attempt.Warning{Code: "browser-not-available",
