@@ -34,14 +34,18 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("status: %v", st)
 	}
 	ballast := filepath.Join(dir, "ballast")
-	f, err := os.Create(ballast)
-	if err != nil {
-		t.Fatal(err)
+	fill := func() {
+		t.Helper()
+		f, err := os.OpenFile(ballast, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		for err == nil {
+			_, err = f.Write(make([]byte, 4096))
+		}
 	}
-	for err == nil {
-		_, err = f.Write(make([]byte, 4096))
-	}
-	f.Close()
+	fill()
 	// The database has a little room of its own: it takes runs until that is used up.
 	deadline := time.Now().Add(30 * time.Second)
 	var last harness.Answer
@@ -55,8 +59,11 @@ func TestFullDisk(t *testing.T) {
 	if last.Header.Get("Retry-After") == "" {
 		t.Error("there is no Retry-After")
 	}
-	if a := s.Call(t, http.MethodGet, "/readyz", nil); a.Status != http.StatusServiceUnavailable {
-		t.Errorf("ready on a full disk: %d %s", a.Status, a.Text)
+	// What the service itself gives back, as the database does at times, is room again.
+	for s.Call(t, http.MethodGet, "/readyz", nil).Status != http.StatusServiceUnavailable {
+		if fill(); time.Now().After(deadline) {
+			t.Fatal("ready on a full disk")
+		}
 	}
 	if a := s.Call(t, http.MethodGet, v1Root+"/me", nil); a.Status != http.StatusOK {
 		t.Errorf("reading on a full disk: %d %s", a.Status, a.Text)

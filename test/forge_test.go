@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"tas-service/internal/project"
 	"tas-service/internal/server"
@@ -167,7 +168,7 @@ func TestQueue(t *testing.T) {
 	a.Until(t, first, func(st map[string]any) bool { return st["phase"] == "preparing" })
 	ids := []string{first, begin(a, "A2"), begin(a, "A3"), begin(b, "B1"), begin(b, "B2")}
 	close(hold)
-	began := map[string]string{}
+	began := map[string]time.Time{}
 	for i, id := range ids {
 		p := a
 		if i > 2 {
@@ -175,11 +176,15 @@ func TestQueue(t *testing.T) {
 		}
 		st := p.Wait(t, id)
 		wantError(t, st, "clone-failed", "")
-		began[names[id]] = st["startedAt"].(string)
+		at, err := time.Parse(time.RFC3339Nano, st["startedAt"].(string))
+		if err != nil {
+			t.Fatal(err)
+		}
+		began[names[id]] = at
 	}
 	want := []string{"A1", "B1", "A2", "B2", "A3"}
 	for i := 1; i < len(want); i++ {
-		if began[want[i-1]] >= began[want[i]] {
+		if !began[want[i-1]].Before(began[want[i]]) {
 			t.Fatalf("they began at %v, want them in the order %v", began, want)
 		}
 	}
