@@ -55,9 +55,9 @@ test('has a browser', async ({ page }) => {
 });
 `
 
-// allowedEnv are the variables that test code finds: its own, Playwright's, and how to
-// find programs and certificates.
-var allowedEnv = regexp.MustCompile(`^(PATH|HOME|TMPDIR|LANG|CI|USER|LOGNAME|SHELL|PWD|OLDPWD|SHLVL|_|TZ|FORCE_COLOR|DEBUG_COLORS|NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|SSL_CERT_DIR|` +
+// allowedEnv are the variables that test code finds: its own, Playwright's (BROWSERSLIST_…
+// where it compiles), and how to find programs and certificates.
+var allowedEnv = regexp.MustCompile(`^(BROWSERSLIST_IGNORE_OLD_DATA|PATH|HOME|TMPDIR|LANG|CI|USER|LOGNAME|SHELL|PWD|OLDPWD|SHLVL|_|TZ|FORCE_COLOR|DEBUG_COLORS|NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|SSL_CERT_DIR|` +
 	`PWTEST_.*|PLAYWRIGHT_.*|PW_.*|TEST_(WORKER|PARALLEL)_INDEX|NODE_OPTIONS|NODE_ENV|DATA|TARGET|PRIVATE|FROM_PROJECT)$`)
 
 // TestIsolation runs test code that looks around at each level of isolation, as root.

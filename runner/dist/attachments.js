@@ -20,6 +20,17 @@ class Attachments {
             return { name, contentType, path: this.write(name, body) };
         });
     }
+    /**
+     * Takes out what is no regular file, in place: the reporters after this one would wait for a pipe for ever, and fail
+     * the run over a path that leads through a file. The attempt is still told of them and says that they are not kept.
+     */
+    prune(attachments) {
+        for (let i = (attachments?.length ?? 0) - 1; i >= 0; i--) {
+            const file = attachments[i].path;
+            if (file && !isRegular(file))
+                attachments.splice(i, 1);
+        }
+    }
     write(name, body) {
         const folder = path.join(this.outDir, 'attachments');
         fs.mkdirSync(folder, { recursive: true });
@@ -29,3 +40,11 @@ class Attachments {
     }
 }
 exports.Attachments = Attachments;
+function isRegular(file) {
+    try {
+        return fs.statSync(file).isFile();
+    }
+    catch {
+        return false;
+    }
+}

@@ -147,6 +147,7 @@ class Reporter {
             errors: (result.errors ?? []).map(text_1.wireError), attachments: this.attachments.wire(result.attachments),
             annotations: (0, tests_1.wireAnnotations)(result.annotations ?? test.annotations),
         });
+        this.attachments.prune(result.attachments);
     }
     /** Says in plain words what Playwright can only say in its own. Before blob and HTML: we are the first reporter. */
     explain(error, test, result) {

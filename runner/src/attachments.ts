@@ -26,11 +26,31 @@ export class Attachments {
     });
   }
 
+  /**
+   * Takes out what is no regular file, in place: the reporters after this one would wait for a pipe for ever, and fail
+   * the run over a path that leads through a file. The attempt is still told of them and says that they are not kept.
+   */
+  prune(attachments: any[] | undefined) {
+    for (let i = (attachments?.length ?? 0) - 1; i >= 0; i--) {
+      const file = attachments![i].path;
+      if (file && !isRegular(file))
+        attachments!.splice(i, 1);
+    }
+  }
+
   private write(name: string, body: Buffer): string {
     const folder = path.join(this.outDir, 'attachments');
     fs.mkdirSync(folder, { recursive: true });
     const file = path.join(folder, `${++this.written}-${String(name).replace(/[^\w.-]+/g, '_').slice(0, 80)}`);
     fs.writeFileSync(file, body);
     return file;
+  }
+}
+
+function isRegular(file: string): boolean {
+  try {
+    return fs.statSync(file).isFile();
+  } catch {
+    return false;
   }
 }

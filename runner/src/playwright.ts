@@ -54,7 +54,8 @@ function resolve(name: string, from: string): string | undefined {
   try {
     // Not require.resolve with paths: that finds this very package when it is asked for its own name.
     // And the real path: where packages are links (pnpm, workspaces) Node knows a module by it, and a second name
-    // would load a second Playwright.
+    // would load a second Playwright. Even where Node resolves links itself: once a socket's status was asked for, its
+    // cached look-ups were seen to stop early (Node 20).
     return fs.realpathSync(createRequire(path.join(from, 'here.js')).resolve(name));
   } catch {
     return undefined;

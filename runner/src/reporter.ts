@@ -159,6 +159,7 @@ class Reporter {
       errors: (result.errors ?? []).map(wireError), attachments: this.attachments.wire(result.attachments),
       annotations: wireAnnotations(result.annotations ?? test.annotations),
     });
+    this.attachments.prune(result.attachments);
   }
 
   /** Says in plain words what Playwright can only say in its own. Before blob and HTML: we are the first reporter. */
