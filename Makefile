@@ -31,7 +31,7 @@ setup-tests:
 
 .PHONY: test-go
 test-go: ## Go tests, the whole-system scenarios among them
-	go test ./...
+	go test -count=1 ./...
 
 .PHONY: test-runner
 test-runner: ## Tests of tas-runner with three versions of Playwright
