@@ -118,7 +118,7 @@ func seed(ctx context.Context, db *store.DB, p project.Project, runs, results in
 		if _, err := db.CreateRun(ctx, &r, nil); err != nil {
 			return nil, err
 		}
-		a := dispatch.Attempt{ID: uuid.NewString(), RunID: r.ID, ProjectID: p.ID, Number: 1, State: dispatch.Active, TokenHash: uuid.NewString(), HeartbeatAt: now, CreatedAt: now}
+		a := dispatch.Attempt{ID: uuid.NewString(), RunID: r.ID, ProjectID: p.ID, Number: 1, Kind: dispatch.ForTests, State: dispatch.Active, TokenHash: uuid.NewString(), HeartbeatAt: now, CreatedAt: now}
 		if err := db.CreateAttempt(ctx, a, func(r *run.Run) error { return r.MoveTo(run.Preparing) }); err != nil {
 			return nil, err
 		}
@@ -127,10 +127,10 @@ func seed(ctx context.Context, db *store.DB, p project.Project, runs, results in
 			rs[j] = run.Result{RunID: r.ID, PlaywrightID: fmt.Sprint(j), TestID: uuid.NewString(), Browser: "chromium", Position: j, Title: "test", TitlePath: []string{"test"},
 				File: "a.spec.ts", Line: j, Status: run.StatusPassed, Tries: []run.Try{{Status: "passed", Expected: "passed", StartedAt: now, Duration: time.Second}}}
 		}
-		err := db.Plan(ctx, a.ID, rs, func(a *dispatch.Attempt, r *run.Run) error {
+		err := db.Plan(ctx, a.ID, rs, nil, func(a *dispatch.Attempt, r *run.Run) (bool, error) {
 			a.State, r.Phase, r.Verdict, r.FinishedAt = dispatch.Finished, run.Passed, run.Pass, &now
 			r.Total, r.Executed, r.Counts.Passed = results, results, results
-			return nil
+			return true, nil
 		})
 		if err != nil {
 			return nil, err

@@ -10,12 +10,22 @@ const (
 	Prefix    = "/attempt/v1"
 	Claim     = "/claim"     // → Job
 	Heartbeat = "/heartbeat" // Beat → Orders
+	Pin       = "/pin"       // Pinned → Pinned
 	Plan      = "/plan"      // Listing → Selection
 	Selected  = "/selected"  // Chosen → Orders
+	Lease     = "/lease"     // Want → Grant
+	Orphans   = "/orphans"   // GET → Orphan, one JSON object a line
 	Events    = "/events"    // Batch → Orders
 	Artifact  = "/artifact"  // bytes, described by its query → ArtifactAnswer
 	Finish    = "/finish"    // Outcome → Orders
 )
+
+// ShardReport is the name under which a shard uploads its report.
+const ShardReport = "shard.zip"
+
+// FirstMergingRunner is the first version of tas-runner that can merge the reports of
+// shards (section 8 of the specification).
+const FirstMergingRunner = "4.4.0"
 
 // Job is all that a worker needs to execute an attempt.
 type Job struct {
@@ -30,6 +40,32 @@ type Job struct {
 	LimitMs      int64             `json:"limitMs"`
 	DiskQuota    int64             `json:"diskQuota"` // bytes
 	HeartbeatMs  int64             `json:"heartbeatMs"`
+	// Shards is how many shards the run has, 0 for a run in one piece.
+	Shards int `json:"shards"`
+	// Merge, when set, asks for the shards' reports to be made one, and for no tests.
+	Merge *Merge `json:"merge,omitempty"`
+}
+
+// Merge names what one report is to be made of.
+type Merge struct {
+	Blobs []Blob `json:"blobs"`
+	// Unreported says that Orphans answers results of shards that left no report.
+	Unreported bool `json:"unreported"`
+	// OwnRunner says that the branch has a tas-runner which can merge: it is used.
+	OwnRunner bool `json:"ownRunner"`
+}
+
+// Blob is the report of one shard, to be read from Artifact by its key.
+type Blob struct {
+	Shard int    `json:"shard"`
+	Key   string `json:"key"`
+}
+
+// Pinned is the commit that every shard of a run executes: the first to check the
+// branch out says which, and all of them hear it.
+type Pinned struct {
+	Branch string `json:"branch"`
+	Commit string `json:"commit"`
 }
 
 // Repository says what to check out. Token is a secret.
@@ -38,6 +74,8 @@ type Repository struct {
 	Branch string `json:"branch"`
 	Dir    string `json:"dir"`
 	Token  string `json:"token,omitempty"`
+	// Commit, when set, is what to check out, wherever the branch stands by now.
+	Commit string `json:"commit,omitempty"`
 	// Known are commits that earlier listings were made at; the worker answers the files
 	// renamed since then in Listing.Renames.
 	KnownCommit string `json:"knownCommit,omitempty"`
@@ -88,6 +126,9 @@ type Test struct {
 	Retries      int      `json:"retries"`
 	Setup        bool     `json:"setup"`
 	BodyHash     string   `json:"bodyHash"`
+	// Unit is equal for tests that one shard must run in one go; "" for set-up.
+	Unit        string `json:"unit,omitempty"`
+	SerialGroup string `json:"serialGroup,omitempty"`
 }
 
 // Selection tells the worker what to run; see the runner's protocol. Exactly one of
@@ -97,6 +138,34 @@ type Selection struct {
 	All     bool              `json:"all,omitempty"`
 	Include []string          `json:"include,omitzero"`
 	Grep    string            `json:"grep,omitempty"`
+	// Wait says that another shard is making the plan: ask again.
+	Wait bool `json:"wait,omitempty"`
+	// Planned says that the run has its plan already: nobody asks what this shard chose.
+	Planned bool `json:"planned,omitempty"`
+	// Nothing says that no work is left for this shard.
+	Nothing bool `json:"nothing,omitempty"`
+}
+
+// Want asks for tests: Free Playwright workers have nothing to do, Queued units that were
+// granted have not begun. An answer is held back for some time while there is nothing.
+type Want struct {
+	Free    int      `json:"free"`
+	Queued  int      `json:"queued"`
+	Offered []string `json:"offered"` // Playwright projects whose tests can be granted now
+	Passed  []string `json:"passed"`  // those whose time is over in this shard
+	// Received is the number of the last grant that arrived: what was granted since then
+	// is granted again, so that a lost answer loses no test.
+	Received int64 `json:"received"`
+	// Refused are tests of a grant that the shard does not have.
+	Refused []string `json:"refused,omitempty"`
+}
+
+// Grant hands out tests.
+type Grant struct {
+	Number int64      `json:"number"`
+	Units  [][]string `json:"units,omitempty"` // Playwright's IDs, each list to be run in one go
+	// Close says that what is offered will get nothing more.
+	Close bool `json:"close,omitempty"`
 }
 
 // Chosen is what the runner will execute, set-up that comes along included.
@@ -180,4 +249,30 @@ type Outcome struct {
 	Error    *Error    `json:"error,omitempty"`
 	Warnings []Warning `json:"warnings,omitempty"`
 	Batches  int64     `json:"batches"` // how many batches were sent: fewer received is a loss
+}
+
+// Orphan is the result of a test whose shard left no report, as the merge shows it.
+type Orphan struct {
+	PlaywrightID string      `json:"id"`
+	Browser      string      `json:"project"`
+	File         string      `json:"file"`
+	Line         int         `json:"line"`
+	Column       int         `json:"column"`
+	Title        string      `json:"title"`
+	TitlePath    []string    `json:"titlePath"`
+	Tags         []string    `json:"tags"`
+	Retries      int         `json:"retries"`
+	RepeatEach   int         `json:"repeatEachIndex"`
+	Expected     string      `json:"expectedStatus"`
+	Tries        []OrphanTry `json:"tries"`
+	Note         string      `json:"note"`
+}
+
+// OrphanTry is one try of an orphan.
+type OrphanTry struct {
+	Retry      int       `json:"retry"`
+	Status     string    `json:"status"`
+	StartedAt  time.Time `json:"startedAt"`
+	DurationMs int64     `json:"durationMs"`
+	Errors     []Error   `json:"errors"`
 }

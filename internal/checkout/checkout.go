@@ -9,6 +9,7 @@ type Source struct {
 	URL    string
 	Token  string // secret for HTTPS; "" for none
 	Branch string // "" for the repository's default branch
+	Commit string // "" for the branch's newest; else exactly this one
 }
 
 // Copy is a working copy. Its folder belongs to whoever made it until Discard.

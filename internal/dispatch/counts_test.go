@@ -37,7 +37,7 @@ func TestCountsEqualARecount(t *testing.T) {
 				e = attempt.Event{Begin: &attempt.TestBegin{ID: id, Retry: retry, StartedAt: time.Now()}}
 			}
 			errs := len(r.Ending.Errors)
-			apply(r, results, e)
+			apply(&Attempt{}, r, results, e)
 			if id == "unplanned" && errs < maxRunErrors && len(r.Ending.Errors) != errs+1 {
 				t.Fatal("a test that was not planned went unnoticed")
 			}

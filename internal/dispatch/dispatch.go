@@ -34,13 +34,24 @@ const (
 // Open reports whether the attempt may still report.
 func (s AttemptState) Open() bool { return s == Starting || s == Active }
 
-// Attempt is one try at executing a run. Its token opens the service for it alone, and
+// AttemptKind is what an attempt is for.
+type AttemptKind string
+
+// The kinds.
+const (
+	ForTests AttemptKind = "tests" // a whole run, or a shard of it
+	ForMerge AttemptKind = "merge" // makes one report of the shards' own
+)
+
+// Attempt is one try at executing a run, or one of its shards. Its token opens the service for it alone, and
 // only while it is open: that fences off a worker that comes back after it was given up.
 type Attempt struct {
 	ID          string
 	RunID       string
 	ProjectID   string
 	Number      int // 1, 2, … within the run
+	Kind        AttemptKind
+	Shard       int // 0 …
 	State       AttemptState
 	TokenHash   string
 	Seq         int64  // the last batch of events taken in
@@ -48,7 +59,11 @@ type Attempt struct {
 	Reason      string // why it was lost or cancelled
 	HeartbeatAt time.Time
 	CreatedAt   time.Time
+	ClaimedAt   *time.Time
 	FinishedAt  *time.Time
+	Grants      int64  // the number of the last grant
+	Status      string // Playwright's own word, when Finished
+	BlobKey     string // where its report lies, "" for none
 }
 
 // Store keeps attempts and what belongs to one step together in one transaction. The
@@ -57,26 +72,59 @@ type Attempt struct {
 type Store interface {
 	// OpenRuns answers every run that is not terminal, oldest first.
 	OpenRuns(ctx context.Context) ([]run.Run, error)
+	Run(ctx context.Context, id string) (run.Run, error)
 	OpenAttempts(ctx context.Context) ([]Attempt, error)
-	AttemptCount(ctx context.Context, runID string) (int, error)
+	// RunAttempts answers every attempt that a run has had, in their order.
+	RunAttempts(ctx context.Context, runID string) ([]Attempt, error)
 	AttemptByToken(ctx context.Context, hash string) (Attempt, error)
 	// CreateAttempt saves a new attempt together with the run's change.
 	CreateAttempt(ctx context.Context, a Attempt, change func(*run.Run) error) error
 	// UpdateAttempt changes an attempt and its run.
 	UpdateAttempt(ctx context.Context, id string, change func(*Attempt, *run.Run) error) error
 	UpdateRun(ctx context.Context, id string, change func(*run.Run) error) error
+	// Beat notes that an attempt lives, if it is open.
+	Beat(ctx context.Context, attemptID string, at time.Time, doing string) (open bool, err error)
 	// SyncCatalog changes a project's catalog by a listing made at a commit; one at a time
 	// for each project. The catalog is at that commit then, if it is the default branch's.
 	SyncCatalog(ctx context.Context, projectID, commit string, ofDefault bool, change func(known []catalog.Test) (save []catalog.Test, err error)) error
 	CatalogCommit(ctx context.Context, projectID string) (string, error)
-	// Plan saves the results that a run will have, all still open, with the run's change.
-	Plan(ctx context.Context, attemptID string, results []run.Result, change func(*Attempt, *run.Run) error) error
-	// Record changes results, by Playwright's ID, with their run and attempt.
+	// Plan saves the results that a run will have, all still open, and its units, with the
+	// run's change. When change answers false nothing but the attempt's change is saved.
+	Plan(ctx context.Context, attemptID string, results []run.Result, units []Unit, change func(*Attempt, *run.Run) (bool, error)) error
+	// Record changes results, by Playwright's ID, with their run and attempt. Units that the
+	// attempt holds are done when all their tests have their result.
 	Record(ctx context.Context, attemptID string, ids []string, change func(*Attempt, *run.Run, map[string]*run.Result) error) error
 	// CloseOpen changes all results of a run that have no final status.
 	CloseOpen(ctx context.Context, runID string, change func(r *run.Run, open []*run.Result, failed bool) error) error
 	Tally(ctx context.Context, runID string) (run.Tally, error)
-	AddArtifact(ctx context.Context, attemptID string, a artifact.Artifact, change func(*run.Run) error) error
+	AddArtifact(ctx context.Context, attemptID string, a artifact.Artifact, change func(*Attempt, *run.Run) error) error
+	Queue
+}
+
+// Queue keeps the units of sharded runs.
+type Queue interface {
+	// PlannedTests answers the serviceTestIds of a run's planned tests by Playwright's ID.
+	PlannedTests(ctx context.Context, runID string) (map[string]Planned, error)
+	// Lease lets decide see what waits and saves what it grants as held by the attempt.
+	Lease(ctx context.Context, attemptID string, offered []string, received int64, decide func(*Attempt, *run.Run, View) ([]Unit, error)) error
+	// Release lets change see what an attempt holds and the results of it, and of set-up.
+	Release(ctx context.Context, attemptID string, change func(a *Attempt, r *run.Run, held []*Unit, results map[string]*run.Result) error) error
+	// Unfinished counts the units of a run that are not over.
+	Unfinished(ctx context.Context, runID string) (waiting, held int, err error)
+	// LastUnitDone answers when the last unit of a run was done; the zero time for none.
+	LastUnitDone(ctx context.Context, runID string) (time.Time, error)
+	// Unreported answers results that ended in attempts which left no report.
+	Unreported(ctx context.Context, runID string, each func(run.Result) error) error
+	Histories(ctx context.Context, projectID string) ([]History, error)
+	// LearnDurations brings histories up to date with what passed in a run, once for each run.
+	LearnDurations(ctx context.Context, runID string) error
+}
+
+// Planned is what a shard needs to know of a test that another one has planned.
+type Planned struct {
+	TestID    string
+	Companion bool
+	Setup     bool
 }
 
 // Limits bound how much runs at once.

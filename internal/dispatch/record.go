@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"tas-service/internal/attempt"
@@ -15,13 +16,13 @@ const maxRunErrors = 50
 // TakeBatch applies a batch of events once: a batch that was already taken is
 // answered as if it were new, one that leaves a gap is refused.
 func (d *Dispatcher) TakeBatch(ctx context.Context, a Attempt, b attempt.Batch) (attempt.Orders, error) {
-	ids := make([]string, 0, len(b.Events))
+	ids, ended := make([]string, 0, len(b.Events)), false
 	for _, e := range b.Events {
 		switch {
 		case e.Begin != nil:
 			ids = append(ids, e.Begin.ID)
 		case e.End != nil:
-			ids = append(ids, e.End.ID)
+			ids, ended = append(ids, e.End.ID), true
 		}
 	}
 	err := d.Store.Record(ctx, a.ID, ids, func(a *Attempt, r *run.Run, results map[string]*run.Result) error {
@@ -35,51 +36,80 @@ func (d *Dispatcher) TakeBatch(ctx context.Context, a Attempt, b attempt.Batch) 
 		}
 		a.Seq, a.HeartbeatAt = b.Seq, d.Clock()
 		for _, e := range b.Events {
-			apply(r, results, e)
+			apply(a, r, results, e)
 		}
 		return nil
 	})
 	if err == nil {
 		d.changed(a.RunID)
+		if ended {
+			d.queueChanged(a.RunID)
+		}
 	}
 	return attempt.Orders{}, err
 }
 
 // apply brings one event into the run's results and counters.
-func apply(r *run.Run, results map[string]*run.Result, e attempt.Event) {
+func apply(a *Attempt, r *run.Run, results map[string]*run.Result, e attempt.Event) {
 	switch {
 	case e.Error != nil:
-		if r.Ending != nil && len(r.Ending.Errors) < maxRunErrors {
-			r.Ending.Errors = append(r.Ending.Errors, runError(*e.Error))
-		}
+		noteError(r, runError(*e.Error))
 	case e.Begin != nil:
 		b := e.Begin
 		if r.FirstTestAt == nil {
 			at := b.StartedAt.UTC()
 			r.FirstTestAt = &at
 		}
-		change(r, results[b.ID], b.ID, func(t *run.Result) {
-			t.Record(run.Try{Retry: b.Retry, Status: string(run.StatusRunning), StartedAt: b.StartedAt.UTC()})
+		change(a, r, results[b.ID], b.ID, func(t *run.Result, by string) {
+			t.Record(run.Try{AttemptID: by, Retry: b.Retry, Status: string(run.StatusRunning), StartedAt: b.StartedAt.UTC()})
 		})
 	case e.End != nil:
 		end := e.End
-		change(r, results[end.ID], end.ID, func(t *run.Result) {
-			t.Record(run.Try{Retry: end.Retry, Status: end.Status, Expected: end.ExpectedStatus, StartedAt: end.StartedAt.UTC(),
+		change(a, r, results[end.ID], end.ID, func(t *run.Result, by string) {
+			t.Record(run.Try{AttemptID: by, Retry: end.Retry, Status: end.Status, Expected: end.ExpectedStatus, StartedAt: end.StartedAt.UTC(),
 				Duration: millis(end.DurationMs), WillRetry: end.WillRetry, Error: reason(end)})
 		})
 	}
 }
 
-// change applies fn to a result and keeps the run's counters in step. A test that was
-// never planned is a difference between plan and report, and fails the run loudly.
-func change(r *run.Run, t *run.Result, id string, fn func(*run.Result)) {
-	if t == nil {
-		if r.Ending != nil && len(r.Ending.Errors) < maxRunErrors {
-			r.Ending.Errors = append(r.Ending.Errors, run.Error{Code: "not-planned", Message: "The runner reported a test that was not planned (" + id + ")."})
-		}
+// noteError keeps an error outside of tests; the shards of a run say the same one once.
+func noteError(r *run.Run, e run.Error) {
+	if r.Ending == nil || len(r.Ending.Errors) >= maxRunErrors {
 		return
 	}
-	count := func(n int) {
+	for _, have := range r.Ending.Errors {
+		if r.Sharded() && have.Code == e.Code && have.Message == e.Message {
+			return
+		}
+	}
+	r.Ending.Errors = append(r.Ending.Errors, e)
+}
+
+// change applies fn to a result. A test that was never planned, or that this shard was not
+// given, is a difference between plan and report, and fails the run loudly. Set-up runs in
+// every shard: there fn is told by whom.
+func change(a *Attempt, r *run.Run, t *run.Result, id string, fn func(t *run.Result, by string)) {
+	by := ""
+	switch {
+	case t == nil:
+		noteError(r, run.Error{Code: "not-planned", Message: "The runner reported a test that was not planned (" + id + ")."})
+		return
+	case !r.Sharded():
+	case t.Unit < 0:
+		by = a.ID
+	case t.AttemptID != a.ID:
+		noteError(r, run.Error{Code: "not-granted", Message: fmt.Sprintf("Shard %d reported a test that it was not given (%s).", a.Shard+1, id)})
+		return
+	}
+	count(r, t, func(t *run.Result) {
+		fn(t, by)
+		t.Settle()
+	})
+}
+
+// count applies fn to a result and keeps the run's counters in step.
+func count(r *run.Run, t *run.Result, fn func(*run.Result)) {
+	add := func(n int) {
 		if t.Counted() {
 			r.Total += n
 			if t.Status.Final() {
@@ -88,10 +118,9 @@ func change(r *run.Run, t *run.Result, id string, fn func(*run.Result)) {
 			}
 		}
 	}
-	count(-1)
+	add(-1)
 	fn(t)
-	t.Settle()
-	count(+1)
+	add(+1)
 }
 
 // reason picks the error that tells most: Playwright reports a timeout as a general

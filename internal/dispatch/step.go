@@ -3,16 +3,10 @@ package dispatch
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
-	"github.com/google/uuid"
-
-	"tas-service/internal/account"
 	"tas-service/internal/executor"
 	"tas-service/internal/project"
 	"tas-service/internal/run"
@@ -39,13 +33,29 @@ func (d *Dispatcher) Step(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(append(errs, err)...)
 	}
-	errs = append(errs, d.abandoned(ctx, runs, attempts), d.startNext(ctx, runs), d.reap(ctx, seen))
+	errs = append(errs, d.abandoned(ctx, runs, attempts))
+	var next []start
 	for _, r := range runs {
-		if r.Phase == run.Merging {
-			errs = append(errs, d.conclude(ctx, r.ID))
-		}
+		starts, err := d.advance(ctx, r)
+		next, errs = append(next, starts...), append(errs, err)
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, d.startNext(ctx, next), d.reap(ctx, seen))...)
+}
+
+// advance moves one run on and answers the attempts that it could use.
+func (d *Dispatcher) advance(ctx context.Context, r run.Run) ([]start, error) {
+	switch {
+	case d.Clock().Before(d.notBefore[r.ID]):
+		return nil, nil
+	case r.Sharded():
+		return d.advanceShards(ctx, r)
+	case r.Phase == run.Merging:
+		return nil, d.conclude(ctx, r.ID)
+	case r.Phase == run.Queued:
+		return []start{{run: r, kind: ForTests}}, nil
+	default:
+		return nil, nil
+	}
 }
 
 func (d *Dispatcher) observe(ctx context.Context) (map[string]executor.Observation, error) {
@@ -95,13 +105,19 @@ func runLimit(p project.Project) time.Duration { return cmp.Or(p.RunLimit, proje
 // and the run queues again.
 func (d *Dispatcher) lose(ctx context.Context, a Attempt, state AttemptState, code, reason string) error {
 	reported := false
-	err := d.Store.UpdateAttempt(ctx, a.ID, func(a *Attempt, r *run.Run) error {
+	err := d.Store.Release(ctx, a.ID, func(a *Attempt, r *run.Run, held []*Unit, results map[string]*run.Result) error {
 		if reported = !a.State.Open() || code == "" && a.State != Starting; reported {
 			return nil // after all
 		}
 		now := d.Clock()
 		a.State, a.Reason, a.FinishedAt = state, reason, &now
-		if code == "" {
+		switch {
+		case r.Sharded() && code == run.CodeTimeLimit:
+			return giveUp(r, code, reason)
+		case r.Sharded():
+			dropShard(a, r, held, results, reason)
+			return nil
+		case code == "":
 			return requeue(r)
 		}
 		return giveUp(r, code, reason)
@@ -111,6 +127,7 @@ func (d *Dispatcher) lose(ctx context.Context, a Attempt, state AttemptState, co
 	}
 	d.Log.Warn("an attempt is given up", "run", a.RunID, "attempt", a.ID, "state", a.State, "reason", reason)
 	d.changed(a.RunID)
+	d.queueChanged(a.RunID)
 	d.Wake()
 	return d.Executor.Cancel(ctx, a.ID)
 }
@@ -134,7 +151,7 @@ func giveUp(r *run.Run, code, reason string) error {
 	return r.MoveTo(run.Merging)
 }
 
-// abandoned gives up runs that nobody executes: no path leads there, so that none that
+// abandoned gives up runs in one piece that nobody executes: no path leads there, so that none that
 // is ever added can leave a run hanging. The attempts were read before the runs.
 func (d *Dispatcher) abandoned(ctx context.Context, runs []run.Run, attempts []Attempt) error {
 	executed := map[string]bool{}
@@ -143,7 +160,7 @@ func (d *Dispatcher) abandoned(ctx context.Context, runs []run.Run, attempts []A
 	}
 	var errs []error
 	for _, r := range runs {
-		if executed[r.ID] || r.Phase != run.Preparing && r.Phase != run.Running {
+		if executed[r.ID] || r.Sharded() || r.Phase != run.Preparing && r.Phase != run.Running {
 			continue
 		}
 		d.Log.Error("a run has no attempt", "run", r.ID, "phase", r.Phase)
@@ -157,83 +174,6 @@ func (d *Dispatcher) abandoned(ctx context.Context, runs []run.Run, attempts []A
 		d.Wake()
 	}
 	return errors.Join(errs...)
-}
-
-// startNext starts queued runs while there is room: next is always a run of the project
-// with the fewest running (max-min fairness), of equals the one whose last start is
-// longest ago, so that a long queue of one does not keep the others waiting where only
-// one runs at a time. Within a project it is the oldest.
-func (d *Dispatcher) startNext(ctx context.Context, runs []run.Run) error {
-	busy, total := map[string]int{}, 0
-	var queue []run.Run
-	for _, r := range runs {
-		switch {
-		case r.Phase == run.Queued && !d.Clock().Before(d.notBefore[r.ID]):
-			queue = append(queue, r)
-		case r.Phase == run.Preparing || r.Phase == run.Running:
-			busy[r.ProjectID]++
-			total++
-		}
-	}
-	var errs []error
-	for total < d.Limits.Attempts && !d.draining.Load() {
-		queue = slices.DeleteFunc(queue, func(r run.Run) bool {
-			return d.Limits.PerProject > 0 && busy[r.ProjectID] >= d.Limits.PerProject
-		})
-		if len(queue) == 0 {
-			break
-		}
-		r := slices.MinFunc(queue, func(a, b run.Run) int {
-			return cmp.Or(cmp.Compare(busy[a.ProjectID], busy[b.ProjectID]), cmp.Compare(d.lastStart[a.ProjectID], d.lastStart[b.ProjectID]))
-		})
-		queue = slices.DeleteFunc(queue, func(o run.Run) bool { return o.ID == r.ID })
-		busy[r.ProjectID]++
-		total++
-		d.starts++
-		d.lastStart[r.ProjectID] = d.starts
-		errs = append(errs, d.start(ctx, r))
-	}
-	return errors.Join(errs...)
-}
-
-// start records an attempt and asks for it to be started. When that fails the run goes
-// back to the queue, a few times.
-func (d *Dispatcher) start(ctx context.Context, r run.Run) error {
-	tries, err := d.Store.AttemptCount(ctx, r.ID)
-	if err != nil {
-		return err
-	}
-	if tries >= maxStarts {
-		return d.end(ctx, r.ID, run.Queued, func(*run.Run) run.Judgement {
-			return run.Judgement{Phase: run.ProcessError, Verdict: run.Fail,
-				Error: &run.Error{Code: run.CodeWorkerLost, Message: fmt.Sprintf("No worker could be started in %d tries. The service's log tells why.", tries)}}
-		})
-	}
-	token := newToken()
-	now := d.Clock()
-	a := Attempt{ID: uuid.NewString(), RunID: r.ID, ProjectID: r.ProjectID, Number: tries + 1, State: Starting,
-		TokenHash: account.HashKey(token), HeartbeatAt: now, CreatedAt: now}
-	if err := d.Store.CreateAttempt(ctx, a, func(r *run.Run) error { return r.MoveTo(run.Preparing) }); err != nil {
-		return err
-	}
-	d.changed(r.ID)
-	p, err := d.Projects.Project(ctx, r.ProjectID)
-	if err != nil {
-		return err
-	}
-	err = d.Executor.Start(ctx, executor.Spec{ID: a.ID, RunID: r.ID, Name: r.Name, Server: d.Server, Token: token, Limit: runLimit(p)})
-	if err != nil {
-		d.notBefore[r.ID] = now.Add(d.Timing.Retry * time.Duration(tries+1))
-		d.Log.Error("an attempt could not be started", "run", r.ID, "attempt", a.ID, "error", err)
-		return d.lose(ctx, a, Lost, "", "The executor could not start it.")
-	}
-	return nil
-}
-
-func newToken() string {
-	raw := make([]byte, 32)
-	rand.Read(raw) //nolint:errcheck // crypto/rand.Read never fails
-	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
 // reap frees what exited attempts held, once their records are closed.
@@ -282,7 +222,7 @@ func (d *Dispatcher) conclude(ctx context.Context, runID string) error {
 		return err
 	}
 	return d.end(ctx, runID, run.Merging, func(r *run.Run) run.Judgement {
-		j := run.Judge(r.Ending, tally)
+		j := run.Judge(r.Ending, r.Plan, tally)
 		if r.Error != nil {
 			// The run as a whole broke down: whatever its tests said, that is the reason.
 			j = run.Judgement{Phase: run.ProcessError, Verdict: run.Fail, Error: r.Error}
@@ -317,5 +257,8 @@ func (d *Dispatcher) end(ctx context.Context, runID string, from run.Phase, deci
 	}
 	d.changed(runID)
 	d.Wake()
+	if err := d.Store.LearnDurations(ctx, runID); err != nil {
+		d.Log.Warn("the durations of a run's tests are not learnt", "run", runID, "error", err)
+	}
 	return nil
 }

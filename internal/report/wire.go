@@ -33,6 +33,14 @@ type Start struct {
 	GrepTimeoutMs   int64             `json:"grepTimeoutMs"`
 	HangFactor      float64           `json:"hangFactor"`
 	HangGraceMs     int64             `json:"hangGraceMs"`
+	Shards          int               `json:"shards,omitempty"`
+	Merge           *Merge            `json:"merge,omitempty"`
+}
+
+// Merge asks for one report of many, and for no tests. Paths are the runner's own.
+type Merge struct {
+	Blobs   []string `json:"blobs"`
+	Results string   `json:"results,omitempty"` // NDJSON of attempt.Orphan
 }
 
 // Select tells the runner what to run.
@@ -45,6 +53,17 @@ type Select struct {
 type Abort struct {
 	Type   string `json:"type"` // "abort"
 	Reason string `json:"reason"`
+}
+
+// Grant hands units to a sharded runner: tests of one unit are run in one go.
+type Grant struct {
+	Type  string     `json:"type"` // "grant"
+	Units [][]string `json:"units"`
+}
+
+// Close tells a sharded runner that what it offers will get nothing more.
+type Close struct {
+	Type string `json:"type"` // "close"
 }
 
 // Message is any message of the runner; Type says which fields are meant.
@@ -67,6 +86,13 @@ type Message struct {
 	Focused  bool     `json:"focused"`
 	IDs      []string `json:"ids"`
 	SetupIDs []string `json:"setupIds"`
+
+	// want
+	Free   int `json:"free"`
+	Queued int `json:"queued"`
+
+	// merged
+	Skipped []string `json:"skipped"`
 
 	// testBegin, testEnd, step, output, hung
 	ID             string       `json:"id"`

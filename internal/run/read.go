@@ -24,7 +24,7 @@ const settleFor = time.Second
 func (s *Service) Get(ctx context.Context, actor account.Actor, id string) (Run, error) {
 	parsed, err := uuid.Parse(id)
 	if err != nil {
-		if _, byName := s.Store.RunByName(ctx, actor.ProjectID, id); byName == nil {
+		if named, byName := s.Store.RunByName(ctx, actor.ProjectID, id); byName == nil && !named.Sharded() {
 			return Run{}, fault.New(fault.Invalid, "%q is the job name of a run, not its ID.", id).
 				WithFix("Use the UUID that the call which started the run answered as runId.")
 		}
@@ -71,9 +71,13 @@ func (s *Service) Wait(ctx context.Context, actor account.Actor, id string, wait
 	}
 }
 
-// ByName answers a run by its job name.
+// ByName answers a run by its job name; sharded runs have none.
 func (s *Service) ByName(ctx context.Context, actor account.Actor, name string) (Run, error) {
 	r, err := s.Store.RunByName(ctx, actor.ProjectID, name)
+	if err == nil && r.Sharded() {
+		// It was never told this name: shards have no common job.
+		return Run{}, actor.May("", "run")
+	}
 	if fault.KindOf(err) == fault.NotFound {
 		if _, uerr := uuid.Parse(name); uerr == nil {
 			return Run{}, fault.New(fault.NotFound, "There is no run with this job name in this project.").

@@ -1,6 +1,9 @@
 package run
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Status of a test in a run.
 type Status string
@@ -41,8 +44,12 @@ type Result struct {
 	Line         int
 	Tags         []string
 	Owner        string
+	BodyHash     string
+	Unit         int    // of a sharded run: what it is handed out with; -1 for set-up, which every shard runs
+	AttemptID    string // of a sharded run: who has it, "" for nobody
+	Shard        int
 	Status       Status
-	Tries        []Try // by retry index
+	Tries        []Try // by retry index; of set-up in a sharded run by attempt, then retry
 	Error        *Error
 	Verdict      string
 	BugKey       string
@@ -64,6 +71,30 @@ func (r *Result) Duration() time.Duration {
 	return d
 }
 
+// Forget drops what an attempt said of set-up and did not bring to its end.
+func (r *Result) Forget(attemptID string) {
+	var own []Try
+	for _, t := range r.Tries {
+		if t.AttemptID == attemptID {
+			own = append(own, t)
+		}
+	}
+	if len(own) == 0 || own[len(own)-1].Status != string(StatusRunning) && !own[len(own)-1].WillRetry {
+		return
+	}
+	r.Tries = slices.DeleteFunc(r.Tries, func(t Try) bool { return t.AttemptID == attemptID })
+	r.Settle()
+}
+
+// Retries answers how often the test was tried again at most.
+func (r *Result) Retries() int {
+	most := 0
+	for _, t := range r.Tries {
+		most = max(most, t.Retry)
+	}
+	return most
+}
+
 // Try is one execution of a test: the first, or a retry.
 type Try struct {
 	Retry     int           `json:"retry"`
@@ -73,6 +104,8 @@ type Try struct {
 	Duration  time.Duration `json:"duration"`
 	Error     *Error        `json:"error,omitempty"`
 	WillRetry bool          `json:"willRetry,omitempty"`
+	// AttemptID tells apart what several shards say of set-up that all of them run.
+	AttemptID string `json:"attemptId,omitempty"`
 }
 
 // Error is why a test, or the run as a whole, failed.
@@ -103,10 +136,30 @@ const (
 	CodeFocused      = "focused-tests"
 	CodeWorkerLost   = "worker-lost"
 	CodeTimeLimit    = "run-time-limit"
+	CodeShardLost    = "shard-lost" // the shard that had it was lost, twice
+	CodeMergeFailed  = "merge-failed"
+	CodePlanBroken   = "plan-broken" // the outcomes are not what was planned
+	// CodeRunnerTooOld is a warning: the branch's tas-runner cannot merge shards, so the
+	// run stays without a verdict (section 3 of the specification).
+	CodeRunnerTooOld = "runner-too-old"
 )
 
-// Record notes a try, growing Tries as needed; retries may arrive in any order.
+// Record notes a try, growing Tries as needed; retries may arrive in any order. Tries of
+// several attempts stand side by side.
 func (r *Result) Record(t Try) {
+	if t.AttemptID != "" {
+		behind := len(r.Tries)
+		for i, have := range r.Tries {
+			if have.AttemptID == t.AttemptID {
+				if behind = i + 1; have.Retry == t.Retry {
+					r.Tries[i] = t
+					return
+				}
+			}
+		}
+		r.Tries = slices.Insert(r.Tries, behind, t)
+		return
+	}
 	for len(r.Tries) <= t.Retry {
 		r.Tries = append(r.Tries, Try{Retry: len(r.Tries), Status: string(StatusPending)})
 	}
@@ -121,8 +174,32 @@ func executed(status string) bool {
 
 // Settle derives Status and Error from the tries, as Playwright does for its own
 // outcome (computeTestCaseOutcome): unexpected tries fail a test unless a later or
-// earlier one was as expected, which makes it flaky.
+// earlier one was as expected, which makes it flaky. Of what several attempts say the
+// worst counts: set-up that failed in one shard has failed.
 func (r *Result) Settle() {
+	worst := Result{Status: StatusPending}
+	for tries := r.Tries; len(tries) > 0; {
+		n := 1
+		for n < len(tries) && tries[n].AttemptID == tries[0].AttemptID {
+			n++
+		}
+		one := Result{Tries: tries[:n], Status: r.Status, Error: r.Error}
+		one.settle()
+		if worse := badness(one.Status) > badness(worst.Status); worse || n == len(r.Tries) {
+			worst.Status, worst.Error = one.Status, one.Error
+		}
+		tries = tries[n:]
+	}
+	r.Status, r.Error = worst.Status, worst.Error
+}
+
+// badness orders statuses by what they do to a run.
+func badness(s Status) int {
+	return slices.Index([]Status{StatusPending, StatusSkipped, StatusPassed, StatusRecovered, StatusFlaky, StatusRunning, StatusFailed, StatusBug}, s)
+}
+
+// settle is Settle for the tries of one attempt.
+func (r *Result) settle() {
 	var skipped, asExpected, unexpected int
 	var last *Error
 	for _, t := range r.Tries {

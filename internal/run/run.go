@@ -112,7 +112,8 @@ type Run struct {
 	Branch       string // as asked for; the resolved one once known
 	Commit       string
 	EnvOverrides map[string]string
-	Workers      int // asked for; the real number once known
+	ShardCount   int // 0: in one piece
+	Workers      int // asked for, in each shard; the real number once known
 	AutoHeal     *AutoHeal
 	Isolation    string
 	Playwright   string // version
@@ -123,6 +124,10 @@ type Run struct {
 	Warnings     []Warning
 	Error        *Error // why the run as a whole failed, when it is not a test's doing
 	Ending       *Ending
+	Planner      string // of a sharded run: the attempt whose listing becomes the plan
+	Plan         *Plan  // of a sharded run, once it is planned
+	Merged       bool   // the shards' reports became one
+	Parked       bool   // it will never end and nothing is left to do for it: see CodeRunnerTooOld
 	HasReport    bool
 	CreatedAt    time.Time
 	StartedAt    *time.Time // first worker began
@@ -130,7 +135,22 @@ type Run struct {
 	FinishedAt   *time.Time
 }
 
-// Ending is how the only attempt ended, as far as the verdict needs to know.
+// Sharded reports whether the run is split into shards.
+func (r *Run) Sharded() bool { return r.ShardCount > 0 }
+
+// Plan is what was expected of a sharded run when it began. Times are milliseconds.
+type Plan struct {
+	Units       int    `json:"units"`              // that tests are handed out in
+	Known       int    `json:"known"`              // tests that have been timed before
+	Tests       int    `json:"tests"`              // all, set-up aside
+	TotalMs     int64  `json:"totalMs"`            // one after the other
+	PredictedMs int64  `json:"predictedMs"`        // from the first test's begin to the last one's end
+	ActualMs    int64  `json:"actualMs,omitempty"` // as it came; 0 until all tests have ended
+	LongestMs   int64  `json:"longestMs"`          // of the longest unit: no number of shards is quicker
+	LongestFile string `json:"longestFile"`
+}
+
+// Ending is how a run's attempts ended, as far as the verdict needs to know.
 type Ending struct {
 	Complete bool    `json:"complete"`         // the runner said that it was done and everything arrived
 	Status   string  `json:"status,omitempty"` // Playwright's own word

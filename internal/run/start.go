@@ -69,13 +69,17 @@ func (s *Service) Start(ctx context.Context, actor account.Actor, in StartInput)
 		return Run{}, fault.Wrap(err, fault.Internal, "make an ID")
 	}
 	workers := in.Workers
-	if workers == 0 {
+	switch {
+	case workers > 0:
+	case in.ShardCount > 0:
+		workers = 1
+	default:
 		workers = p.Workers
 	}
 	r := Run{
 		ID: id.String(), ProjectID: p.ID, Name: jobName(p.Slug), Trigger: in.Trigger,
 		Phase: Queued, Verdict: Pending, Selection: in.Selection, Branch: in.Branch,
-		EnvOverrides: in.EnvOverrides, Workers: workers, AutoHeal: in.AutoHeal, CreatedAt: s.Clock().UTC(),
+		EnvOverrides: in.EnvOverrides, ShardCount: in.ShardCount, Workers: workers, AutoHeal: in.AutoHeal, CreatedAt: s.Clock().UTC(),
 	}
 	if in.AutoHeal != nil {
 		r.Warn("auto-heal-unavailable", "autoHeal was noted, but this version of the service does not heal yet.")
@@ -120,8 +124,6 @@ func (s *Service) check(ctx context.Context, p project.Project, in StartInput) e
 	case in.ShardCount == 0:
 	case in.ShardCount < MinShards || in.ShardCount > MaxShards:
 		bad.At("body.shardCount", "from %d to %d; leave it out for a run in one piece", MinShards, MaxShards)
-	default:
-		bad.At("body.shardCount", "sharded runs are not part of this version yet: leave it out and set workers on the project")
 	}
 	if b := in.Branch; b != "" && !validBranch(b) {
 		bad.At("body.branch", "this cannot be the name of a git branch")

@@ -19,6 +19,8 @@ type Store interface {
 	RunByName(ctx context.Context, projectID, name string) (Run, error)
 	// LatestRun answers the latest terminal run that no person started by hand.
 	LatestRun(ctx context.Context, projectID string) (Run, error)
+	// Shards answers the shards of a sharded run.
+	Shards(ctx context.Context, r Run) ([]Shard, error)
 	Results(ctx context.Context, q ResultQuery) ([]Result, error)
 	HasResult(ctx context.Context, runID, testID string) (bool, error)
 	Artifacts(ctx context.Context, runID, testID string) ([]artifact.Artifact, error)

@@ -16,6 +16,7 @@ type Tally struct {
 	Open     []string // titles of results that have no final status, at most a few
 	OpenN    int      // how many those are
 	NotRun   int      // skipped with CodeDidNotRun
+	InUnits  int      // results that a sharded run's shards handed out among them
 }
 
 // Judgement is the end of a run.
@@ -29,7 +30,9 @@ type Judgement struct {
 // test was executed, none failed, every planned test is accounted for, nothing failed
 // outside the tests, and the runner itself said that it was done: neither an exit
 // status nor a report is taken for that.
-func Judge(end *Ending, t Tally) Judgement {
+//
+// Of a sharded run, plan is what was handed out: the outcomes must be as many.
+func Judge(end *Ending, plan *Plan, t Tally) Judgement {
 	fail := func(phase Phase, code, format string, args ...any) Judgement {
 		return Judgement{Phase: phase, Verdict: Fail, Error: &Error{Code: code, Message: fmt.Sprintf(format, args...)}}
 	}
@@ -38,6 +41,8 @@ func Judge(end *Ending, t Tally) Judgement {
 		return fail(ProcessError, CodeIncomplete, "The run ended before the runner said that it was done.")
 	case t.OpenN > 0:
 		return fail(ProcessError, CodeNotReported, "%d planned tests were never reported: %s.", t.OpenN, Sample(t.Open, t.OpenN))
+	case plan != nil && plan.Tests != t.InUnits:
+		return fail(ProcessError, CodePlanBroken, "%d tests were planned and %d have an outcome.", plan.Tests, t.InUnits)
 	case t.Selected == 0 && len(end.Errors) == 0:
 		return fail(Failed, CodeNoTests, "No test was selected, so nothing was checked.")
 	case len(end.Errors) > 0:
@@ -72,6 +77,9 @@ func (t Tally) executed() int {
 
 // Add counts n results that are alike into the tally.
 func (t *Tally) Add(r Result, n int) {
+	if r.Unit >= 0 && r.Status.Final() {
+		t.InUnits += n
+	}
 	if !r.Companion {
 		t.Selected += n
 		executed := r.Status.Final() && r.Status != StatusSkipped

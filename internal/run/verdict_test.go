@@ -44,7 +44,7 @@ func TestJudge(t *testing.T) {
 							end := &Ending{Complete: complete, Status: status, Errors: errs}
 							c := Counts{Passed: passed, Failed: failed, Flaky: other.flaky, Skipped: other.skipped, Recovered: other.recovered, Bug: other.bug}
 							tally := tallyOf(c, other.open, other.notRun)
-							j := Judge(end, tally)
+							j := Judge(end, nil, tally)
 							want := complete && status == "passed" && errs == nil && failed == 0 && other.bug == 0 && other.open == 0 && other.notRun == 0 &&
 								passed+other.flaky+other.recovered > 0
 							if (j.Verdict == Pass) != want {
@@ -65,14 +65,14 @@ func TestJudge(t *testing.T) {
 			}
 		}
 	}
-	if j := Judge(nil, Tally{Counts: Counts{Passed: 5}, Selected: 5}); j.Verdict != Fail || j.Phase != ProcessError {
+	if j := Judge(nil, nil, Tally{Counts: Counts{Passed: 5}, Selected: 5}); j.Verdict != Fail || j.Phase != ProcessError {
 		t.Errorf("a run without an ending: %+v", j)
 	}
-	if j := Judge(&Ending{Complete: true, Status: "passed"}, Tally{}); j.Verdict != Fail || j.Error.Code != CodeNoTests {
+	if j := Judge(&Ending{Complete: true, Status: "passed"}, nil, Tally{}); j.Verdict != Fail || j.Error.Code != CodeNoTests {
 		t.Errorf("an empty selection: %+v", j)
 	}
 	// Companions alone are nothing that was checked.
-	if j := Judge(&Ending{Complete: true, Status: "passed"}, Tally{Counts: Counts{Flaky: 1}}); j.Verdict != Fail {
+	if j := Judge(&Ending{Complete: true, Status: "passed"}, nil, Tally{Counts: Counts{Flaky: 1}}); j.Verdict != Fail {
 		t.Errorf("only a set-up ran: %+v", j)
 	}
 }
@@ -107,7 +107,7 @@ func TestJudgeSetup(t *testing.T) {
 		for _, r := range c.results {
 			tally.Add(r, 1)
 		}
-		if j := Judge(&Ending{Complete: true, Status: "passed"}, tally); j.Verdict != c.want {
+		if j := Judge(&Ending{Complete: true, Status: "passed"}, nil, tally); j.Verdict != c.want {
 			t.Errorf("%s: %+v", name, j)
 		}
 	}

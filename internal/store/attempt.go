@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"time"
 
 	"tas-service/internal/artifact"
 	"tas-service/internal/dispatch"
@@ -10,14 +11,16 @@ import (
 	"tas-service/internal/run"
 )
 
-const attemptColumns = `id, run_id, project_id, number, state, token_hash, seq, doing, reason, heartbeat_at, created_at, finished_at`
+const attemptColumns = `id, run_id, project_id, number, state, token_hash, seq, doing, reason, heartbeat_at, created_at, finished_at,
+	kind, shard, claimed_at, grants, status, blob_key`
 
 func scanAttempt(r row) (dispatch.Attempt, error) {
 	var a dispatch.Attempt
 	var beat, created int64
-	var finished sql.NullInt64
-	err := r.Scan(&a.ID, &a.RunID, &a.ProjectID, &a.Number, &a.State, &a.TokenHash, &a.Seq, &a.Doing, &a.Reason, &beat, &created, &finished)
-	a.HeartbeatAt, a.CreatedAt, a.FinishedAt = at(beat), at(created), atPtr(finished)
+	var finished, claimed sql.NullInt64
+	err := r.Scan(&a.ID, &a.RunID, &a.ProjectID, &a.Number, &a.State, &a.TokenHash, &a.Seq, &a.Doing, &a.Reason, &beat, &created, &finished,
+		&a.Kind, &a.Shard, &claimed, &a.Grants, &a.Status, &a.BlobKey)
+	a.HeartbeatAt, a.CreatedAt, a.FinishedAt, a.ClaimedAt = at(beat), at(created), atPtr(finished), atPtr(claimed)
 	return a, err
 }
 
@@ -26,9 +29,19 @@ func (db *DB) OpenAttempts(ctx context.Context) ([]dispatch.Attempt, error) {
 	return list(ctx, db.read, scanAttempt, `SELECT `+attemptColumns+` FROM attempt WHERE open = 1 ORDER BY created_at, id`)
 }
 
-// AttemptCount answers how many attempts a run has had.
-func (db *DB) AttemptCount(ctx context.Context, runID string) (int, error) {
-	return one(ctx, db.read, scanInt, `SELECT count(*) FROM attempt WHERE run_id = $1`, runID)
+// RunAttempts answers every attempt that a run has had.
+func (db *DB) RunAttempts(ctx context.Context, runID string) ([]dispatch.Attempt, error) {
+	return list(ctx, db.read, scanAttempt, `SELECT `+attemptColumns+` FROM attempt WHERE run_id = $1 ORDER BY number`, runID)
+}
+
+// Beat notes that an attempt lives, if it is open. It touches nothing that others wait for.
+func (db *DB) Beat(ctx context.Context, attemptID string, now time.Time, doing string) (open bool, err error) {
+	res, err := db.write.ExecContext(ctx, `UPDATE attempt SET heartbeat_at = $2, doing = $3 WHERE id = $1 AND open = 1`, attemptID, ms(now), doing)
+	if err != nil {
+		return false, translate(err)
+	}
+	n, err := res.RowsAffected()
+	return n == 1, translate(err)
 }
 
 // AttemptByToken answers the attempt that a token's hash belongs to.
@@ -42,9 +55,9 @@ func (db *DB) CreateAttempt(ctx context.Context, a dispatch.Attempt, change func
 		if err := updateRun(ctx, tx, a.RunID, change); err != nil {
 			return err
 		}
-		return exec(ctx, tx, `INSERT INTO attempt (`+attemptColumns+`, open) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+		return exec(ctx, tx, `INSERT INTO attempt (`+attemptColumns+`, open) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
 			a.ID, a.RunID, a.ProjectID, a.Number, string(a.State), a.TokenHash, a.Seq, a.Doing, a.Reason,
-			ms(a.HeartbeatAt), ms(a.CreatedAt), msPtr(a.FinishedAt), bit(a.State.Open()))
+			ms(a.HeartbeatAt), ms(a.CreatedAt), msPtr(a.FinishedAt), string(a.Kind), a.Shard, msPtr(a.ClaimedAt), a.Grants, a.Status, a.BlobKey, bit(a.State.Open()))
 	})
 }
 
@@ -62,21 +75,23 @@ func updateAttempt(ctx context.Context, tx *sql.Tx, id string, change func(*disp
 		if err := change(&a, r); err != nil {
 			return err
 		}
-		return exec(ctx, tx, `UPDATE attempt SET state = $2, open = $3, seq = $4, doing = $5, reason = $6, heartbeat_at = $7, finished_at = $8 WHERE id = $1`,
-			a.ID, string(a.State), bit(a.State.Open()), a.Seq, a.Doing, a.Reason, ms(a.HeartbeatAt), msPtr(a.FinishedAt))
+		return exec(ctx, tx, `UPDATE attempt SET state = $2, open = $3, seq = $4, doing = $5, reason = $6, heartbeat_at = $7, finished_at = $8,
+			claimed_at = $9, grants = $10, status = $11, blob_key = $12 WHERE id = $1`,
+			a.ID, string(a.State), bit(a.State.Open()), a.Seq, a.Doing, a.Reason, ms(a.HeartbeatAt), msPtr(a.FinishedAt),
+			msPtr(a.ClaimedAt), a.Grants, a.Status, a.BlobKey)
 	})
 }
 
 // AddArtifact notes an artifact of an open attempt. Its TestID comes in as Playwright's
 // ID of the test and is saved as the test's own, with its browser.
-func (db *DB) AddArtifact(ctx context.Context, attemptID string, x artifact.Artifact, change func(*run.Run) error) error {
+func (db *DB) AddArtifact(ctx context.Context, attemptID string, x artifact.Artifact, change func(*dispatch.Attempt, *run.Run) error) error {
 	return db.tx(ctx, func(tx *sql.Tx) error {
 		return updateAttempt(ctx, tx, attemptID, func(a *dispatch.Attempt, r *run.Run) error {
 			if !a.State.Open() {
 				return fault.New(fault.Superseded, "This attempt is %s.", a.State)
 			}
 			if x.TestID == "" {
-				return change(r) // of the run as a whole: found by its name
+				return change(a, r) // of the run as a whole: found by its name
 			}
 			err := tx.QueryRowContext(ctx, `SELECT test_id, browser FROM result WHERE run_id = $1 AND playwright_id = $2`, r.ID, x.TestID).
 				Scan(&x.TestID, &x.Browser)

@@ -11,7 +11,7 @@ import (
 )
 
 const resultColumns = `run_id, playwright_id, test_id, browser, repeat_each, setup, companion, position, title, title_path, file, line,
-	tags, owner, status, tries, error, verdict, bug_key`
+	tags, owner, status, tries, error, verdict, bug_key, attempt_id, shard, unit, body_hash`
 
 func scanResult(r row) (run.Result, error) {
 	var x run.Result
@@ -19,7 +19,8 @@ func scanResult(r row) (run.Result, error) {
 	var errText sql.NullString
 	var setup, companion int
 	err := r.Scan(&x.RunID, &x.PlaywrightID, &x.TestID, &x.Browser, &x.RepeatEach, &setup, &companion, &x.Position, &x.Title, &path, &x.File,
-		&x.Line, &tags, &x.Owner, &x.Status, &tries, &errText, &x.Verdict, &x.BugKey)
+		&x.Line, &tags, &x.Owner, &x.Status, &tries, &errText, &x.Verdict, &x.BugKey,
+		&x.AttemptID, &x.Shard, &x.Unit, &x.BodyHash)
 	if err != nil {
 		return x, err
 	}
@@ -48,15 +49,17 @@ func errorColumns(x *run.Result) (text any, code string) {
 func insertResult(ctx context.Context, st *sql.Stmt, x *run.Result) error {
 	text, code := errorColumns(x)
 	_, err := st.ExecContext(ctx, x.RunID, x.PlaywrightID, x.TestID, x.Browser, x.RepeatEach, bit(x.Setup), bit(x.Companion), x.Position, x.Title,
-		toJSON(x.TitlePath), x.File, x.Line, toJSON(x.Tags), x.Owner, string(x.Status), toJSON(x.Tries), text, x.Verdict, x.BugKey, bit(x.Counted()), code)
+		toJSON(x.TitlePath), x.File, x.Line, toJSON(x.Tags), x.Owner, string(x.Status), toJSON(x.Tries), text, x.Verdict, x.BugKey,
+		x.AttemptID, x.Shard, x.Unit, x.BodyHash, bit(x.Counted()), code)
 	return translate(err)
 }
 
 func saveResult(ctx context.Context, q querier, x *run.Result) error {
 	text, code := errorColumns(x)
-	return exec(ctx, q, `UPDATE result SET status = $3, tries = $4, error = $5, code = $6, counted = $7, verdict = $8, bug_key = $9
-		WHERE run_id = $1 AND playwright_id = $2`,
-		x.RunID, x.PlaywrightID, string(x.Status), toJSON(x.Tries), text, code, bit(x.Counted()), x.Verdict, x.BugKey)
+	return exec(ctx, q, `UPDATE result SET status = $3, tries = $4, error = $5, code = $6, counted = $7, verdict = $8, bug_key = $9,
+		attempt_id = $10, shard = $11 WHERE run_id = $1 AND playwright_id = $2`,
+		x.RunID, x.PlaywrightID, string(x.Status), toJSON(x.Tries), text, code, bit(x.Counted()), x.Verdict, x.BugKey,
+		x.AttemptID, x.Shard)
 }
 
 // Results answers results of a run in the order of its listing. Companions that do not
@@ -89,14 +92,22 @@ func scanInt(r row) (int, error) {
 	return n, err
 }
 
-// Plan saves the results that a run will have.
-func (db *DB) Plan(ctx context.Context, attemptID string, results []run.Result, change func(*dispatch.Attempt, *run.Run) error) error {
+// Plan saves the results that a run will have, and the units that they are handed out in.
+func (db *DB) Plan(ctx context.Context, attemptID string, results []run.Result, units []dispatch.Unit, change func(*dispatch.Attempt, *run.Run) (bool, error)) error {
 	return db.tx(ctx, func(tx *sql.Tx) error {
-		if err := updateAttempt(ctx, tx, attemptID, change); err != nil {
+		save := false
+		err := updateAttempt(ctx, tx, attemptID, func(a *dispatch.Attempt, r *run.Run) (err error) {
+			save, err = change(a, r)
+			return err
+		})
+		if err != nil || !save {
+			return err
+		}
+		if err := insertUnits(ctx, tx, units); err != nil {
 			return err
 		}
 		st, err := tx.PrepareContext(ctx, `INSERT INTO result (`+resultColumns+`, counted, code)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)
 			ON CONFLICT (run_id, playwright_id) DO NOTHING`)
 		if err != nil {
 			return translate(err)
@@ -136,7 +147,10 @@ func (db *DB) Record(ctx context.Context, attemptID string, ids []string, change
 					return err
 				}
 			}
-			return nil
+			if !r.Sharded() {
+				return nil
+			}
+			return endUnits(ctx, tx, a, a.HeartbeatAt)
 		})
 	})
 }
@@ -181,10 +195,11 @@ func (db *DB) Tally(ctx context.Context, runID string) (run.Tally, error) {
 	lines, err := list(ctx, db.write, func(r row) (line, error) {
 		var l line
 		var code string
-		err := r.Scan(&l.alike.Status, &l.alike.Setup, &l.alike.Companion, &code, &l.n)
+		err := r.Scan(&l.alike.Status, &l.alike.Setup, &l.alike.Companion, &code, &l.alike.Unit, &l.n)
 		l.alike.Error = &run.Error{Code: code}
 		return l, err
-	}, `SELECT status, setup = 1, companion = 1, code, count(*) FROM result WHERE run_id = $1 GROUP BY 1, 2, 3, 4`, runID)
+	}, `SELECT status, setup = 1, companion = 1, code, CASE WHEN unit < 0 THEN -1 ELSE 0 END, count(*)
+		FROM result WHERE run_id = $1 GROUP BY 1, 2, 3, 4, 5`, runID)
 	if err != nil {
 		return t, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"time"
 
 	"tas-service/internal/fault"
@@ -11,38 +12,50 @@ import (
 )
 
 const runColumns = `id, project_id, name, trigger_kind, phase, verdict, branch, commit_hash, isolation, workers, total, executed,
-	counts, warnings, detail, has_report, created_at, started_at, first_test_at, finished_at`
+	counts, warnings, detail, has_report, created_at, started_at, first_test_at, finished_at, request, shard_count, parked`
 
-// runDetail is what of a run is kept as one JSON value: nothing selects by it.
-type runDetail struct {
+// runRequest is what was asked for, as one JSON value that is saved once.
+type runRequest struct {
 	Selection    run.Selection     `json:"selection"`
 	EnvOverrides map[string]string `json:"envOverrides,omitempty"`
 	AutoHeal     *run.AutoHeal     `json:"autoHeal,omitempty"`
-	Playwright   string            `json:"playwright,omitempty"`
-	Runner       string            `json:"runner,omitempty"`
-	Error        *run.Error        `json:"error,omitempty"`
-	Ending       *run.Ending       `json:"ending,omitempty"`
+}
+
+// runDetail is what else of a run nothing selects by.
+type runDetail struct {
+	Playwright string      `json:"playwright,omitempty"`
+	Runner     string      `json:"runner,omitempty"`
+	Error      *run.Error  `json:"error,omitempty"`
+	Ending     *run.Ending `json:"ending,omitempty"`
+	Planner    string      `json:"planner,omitempty"`
+	Plan       *run.Plan   `json:"plan,omitempty"`
+	Merged     bool        `json:"merged,omitempty"`
 }
 
 func scanRun(r row) (run.Run, error) {
 	var x run.Run
-	var counts, warnings, detail string
-	var report int
+	var counts, warnings, detail, request string
+	var report, parked int
 	var created int64
 	var started, first, finished sql.NullInt64
 	err := r.Scan(&x.ID, &x.ProjectID, &x.Name, &x.Trigger, &x.Phase, &x.Verdict, &x.Branch, &x.Commit, &x.Isolation, &x.Workers,
-		&x.Total, &x.Executed, &counts, &warnings, &detail, &report, &created, &started, &first, &finished)
+		&x.Total, &x.Executed, &counts, &warnings, &detail, &report, &created, &started, &first, &finished, &request, &x.ShardCount, &parked)
 	if err != nil {
 		return x, err
 	}
-	x.HasReport, x.CreatedAt = report == 1, at(created)
+	x.HasReport, x.Parked, x.CreatedAt = report == 1, parked == 1, at(created)
 	x.StartedAt, x.FirstTestAt, x.FinishedAt = atPtr(started), atPtr(first), atPtr(finished)
 	var d runDetail
 	if err := fromJSON(detail, &d); err != nil {
 		return x, err
 	}
-	x.Selection, x.EnvOverrides, x.AutoHeal = d.Selection, d.EnvOverrides, d.AutoHeal
 	x.Playwright, x.Runner, x.Error, x.Ending = d.Playwright, d.Runner, d.Error, d.Ending
+	x.Planner, x.Plan, x.Merged = d.Planner, d.Plan, d.Merged
+	var q runRequest
+	if err := fromJSON(request, &q); err != nil {
+		return x, err
+	}
+	x.Selection, x.EnvOverrides, x.AutoHeal = q.Selection, q.EnvOverrides, q.AutoHeal
 	if err := fromJSON(counts, &x.Counts); err != nil {
 		return x, err
 	}
@@ -53,8 +66,8 @@ func scanRun(r row) (run.Run, error) {
 }
 
 func detailOf(x *run.Run) string {
-	return toJSON(runDetail{Selection: x.Selection, EnvOverrides: x.EnvOverrides, AutoHeal: x.AutoHeal,
-		Playwright: x.Playwright, Runner: x.Runner, Error: x.Error, Ending: x.Ending})
+	return toJSON(runDetail{Playwright: x.Playwright, Runner: x.Runner, Error: x.Error, Ending: x.Ending,
+		Planner: x.Planner, Plan: x.Plan, Merged: x.Merged})
 }
 
 // CreateRun saves a new run, unless once says that it was started before.
@@ -96,19 +109,22 @@ func startedBefore(ctx context.Context, tx *sql.Tx, x *run.Run, once run.Once) (
 
 func insertRun(ctx context.Context, q querier, x *run.Run) error {
 	return exec(ctx, q, `INSERT INTO run (`+runColumns+`, terminal)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)`,
 		x.ID, x.ProjectID, x.Name, string(x.Trigger), string(x.Phase), string(x.Verdict), x.Branch, x.Commit, x.Isolation, x.Workers,
 		x.Total, x.Executed, toJSON(x.Counts), toJSON(x.Warnings), detailOf(x), bit(x.HasReport),
-		ms(x.CreatedAt), msPtr(x.StartedAt), msPtr(x.FirstTestAt), msPtr(x.FinishedAt), bit(x.Terminal()))
+		ms(x.CreatedAt), msPtr(x.StartedAt), msPtr(x.FirstTestAt), msPtr(x.FinishedAt),
+		toJSON(runRequest{Selection: x.Selection, EnvOverrides: x.EnvOverrides, AutoHeal: x.AutoHeal}), x.ShardCount, bit(x.Parked), bit(x.Terminal()))
 }
 
-func saveRun(ctx context.Context, q querier, x *run.Run) error {
-	return exec(ctx, q, `UPDATE run SET phase = $2, verdict = $3, branch = $4, commit_hash = $5, isolation = $6, workers = $7,
-		total = $8, executed = $9, counts = $10, warnings = $11, detail = $12, has_report = $13, terminal = $14,
-		started_at = $15, first_test_at = $16, finished_at = $17 WHERE id = $1`,
-		x.ID, string(x.Phase), string(x.Verdict), x.Branch, x.Commit, x.Isolation, x.Workers, x.Total, x.Executed, toJSON(x.Counts),
-		toJSON(x.Warnings), detailOf(x), bit(x.HasReport), bit(x.Terminal()), msPtr(x.StartedAt), msPtr(x.FirstTestAt), msPtr(x.FinishedAt))
+// changing answers the columns of a run that can change, for saveRun.
+func changing(x *run.Run) []any {
+	return []any{x.ID, string(x.Phase), string(x.Verdict), x.Branch, x.Commit, x.Isolation, x.Workers, x.Total, x.Executed, toJSON(x.Counts),
+		toJSON(x.Warnings), detailOf(x), bit(x.HasReport), bit(x.Terminal()), msPtr(x.StartedAt), msPtr(x.FirstTestAt), msPtr(x.FinishedAt), bit(x.Parked)}
 }
+
+const saveRun = `UPDATE run SET phase = $2, verdict = $3, branch = $4, commit_hash = $5, isolation = $6, workers = $7,
+	total = $8, executed = $9, counts = $10, warnings = $11, detail = $12, has_report = $13, terminal = $14,
+	started_at = $15, first_test_at = $16, finished_at = $17, parked = $18 WHERE id = $1`
 
 const runByID = `SELECT ` + runColumns + ` FROM run WHERE id = $1`
 
@@ -129,9 +145,9 @@ func (db *DB) LatestRun(ctx context.Context, projectID string) (run.Run, error) 
 		projectID, string(run.TriggerManual))
 }
 
-// OpenRuns answers every run that is not terminal, oldest first.
+// OpenRuns answers every run that something is left to do for, oldest first.
 func (db *DB) OpenRuns(ctx context.Context) ([]run.Run, error) {
-	return list(ctx, db.read, scanRun, `SELECT `+runColumns+` FROM run WHERE terminal = 0 ORDER BY created_at, id`)
+	return list(ctx, db.read, scanRun, `SELECT `+runColumns+` FROM run WHERE terminal = 0 AND parked = 0 ORDER BY created_at, id`)
 }
 
 // PhaseCounts answers how many runs are in each phase that is not final.
@@ -162,10 +178,14 @@ func updateRun(ctx context.Context, tx *sql.Tx, id string, change func(*run.Run)
 	if err != nil {
 		return err
 	}
+	before := changing(&x)
 	if err := change(&x); err != nil {
 		return err
 	}
-	return saveRun(ctx, tx, &x)
+	if after := changing(&x); !slices.Equal(before, after) {
+		return exec(ctx, tx, saveRun, after...)
+	}
+	return nil // read only to lock it: most of what shards ask
 }
 
 // EndedBefore answers runs that ended before a time and still have their artifacts.

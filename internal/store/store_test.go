@@ -89,9 +89,9 @@ func TestErrorsUndo(t *testing.T) {
 	p, r, a := fill(t, db)
 	ctx := context.Background()
 	boom := errors.New("boom")
-	err := db.Plan(ctx, a.ID, []run.Result{{RunID: r.ID, PlaywrightID: "1", Status: run.StatusPending}}, func(a *dispatch.Attempt, r *run.Run) error {
+	err := db.Plan(ctx, a.ID, []run.Result{{RunID: r.ID, PlaywrightID: "1", Status: run.StatusPending}}, nil, func(a *dispatch.Attempt, r *run.Run) (bool, error) {
 		a.Seq, r.Total = 9, 9
-		return boom
+		return true, boom
 	})
 	if fault.KindOf(err) != fault.Internal {
 		t.Errorf("the error is %v", err)

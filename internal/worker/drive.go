@@ -42,11 +42,15 @@ type session struct {
 	tests    map[string]attempt.Test
 	ids      map[string]string // Playwright's → serviceTestId
 	all      bool              // everything was selected, set-up included
+	planned  bool              // another shard has told the service what will be executed
 	stream   *stream
 	uploads  *uploads
 	fatal    bool // the runner said that nothing can run
 	late     bool // an error came between the listing and the plan
 	started  bool // events may be sent: the plan is with the service
+	nothing  bool // no work is left for this shard
+	merged   bool // the runner has merged the shards' reports
+	feed     *feed
 	ended    bool // the runner said end
 	bye      bool
 	status   string
@@ -68,6 +72,13 @@ func (w *worker) drive(ctx context.Context, copied checkout.Copy, renames map[st
 	defer quit()
 	binds := w.binds()
 	s.uploads = w.newUploads(sending, binds)
+	start := w.startMessage(workers, w.inside)
+	if w.job.Merge != nil {
+		var err error
+		if start.Merge, err = w.fetchBlobs(ctx); err != nil {
+			return attempt.Outcome{}, err
+		}
+	}
 	cmd, conn, err := w.startRunner(running, binds, modules, &s.output)
 	if err != nil {
 		return attempt.Outcome{}, err
@@ -86,11 +97,24 @@ func (w *worker) drive(ctx context.Context, copied checkout.Copy, renames map[st
 	stopped := context.AfterFunc(ctx, func() { s.abort(ctx, kill, quit) })
 	defer stopped()
 
-	talkErr := s.talk(ctx, w.startMessage(workers, w.inside))
+	s.feed = newFeed(s)
+	feeding := make(chan error, 1)
+	go func() { feeding <- s.feed.run(running) }()
+	talkErr := s.talk(ctx, start)
 	conn.Close() //nolint:errcheck // the runner has said its last word
+	s.feed.stop()
+	if err := <-feeding; err != nil && talkErr == nil {
+		talkErr = err
+	}
 	exitErr := s.reapRunner(exited, kill)
 	batches, streamErr := s.stream.close()
 	outcome := attempt.Outcome{Complete: s.ended && s.bye, Status: s.status, Batches: batches}
+	switch {
+	case s.nothing:
+		outcome.Complete, outcome.Status, s.started = true, "passed", true
+	case s.merged:
+		outcome.Complete, s.started = s.bye, true
+	}
 	if err := guard.tripped(); err != nil {
 		talkErr = err
 	}
@@ -102,7 +126,7 @@ func (w *worker) drive(ctx context.Context, copied checkout.Copy, renames map[st
 	}
 	// What there is of a report is sent even when the run broke down: it helps to see why.
 	w.beat.doing("uploading")
-	if err := s.uploads.folder("html", "report"); err != nil && talkErr == nil {
+	if err := s.sendReport(); err != nil && talkErr == nil {
 		talkErr = err
 	}
 	if s.uploads.missed > 0 {
@@ -116,6 +140,14 @@ func (w *worker) drive(ctx context.Context, copied checkout.Copy, renames map[st
 		talkErr = cause
 	}
 	return outcome, talkErr
+}
+
+// sendReport uploads what the runner left: a shard's for the merge, others' for people.
+func (s *session) sendReport() error {
+	if s.w.job.Shards > 0 && s.w.job.Merge == nil {
+		return s.uploads.one("blob/report.zip", attempt.ShardReport)
+	}
+	return s.uploads.folder("html", "report")
 }
 
 // died explains a runner that ended without its last word.
@@ -183,6 +215,10 @@ func (w *worker) startRunner(ctx context.Context, binds []sandbox.Bind, modules 
 	}
 	insideCache := w.box.Inside(cache, "/tas/cache")
 	insideBundle := w.box.Inside(bundle, "/tas/runner")
+	program := filepath.Join(insideBundle, "dist", "main.js")
+	if m := w.job.Merge; m != nil && m.OwnRunner {
+		program = filepath.Join(w.insidePackage(), "node_modules", "tas-runner", "dist", "main.js")
+	}
 	writable := append(binds, sandbox.Bind{Host: cache, Inside: insideCache})
 	readOnly := append(w.tools(), sandbox.Bind{Host: bundle, Inside: insideBundle})
 	if modules != "" {
@@ -198,7 +234,7 @@ func (w *worker) startRunner(ctx context.Context, binds []sandbox.Bind, modules 
 	}
 	defer theirs.Close() //nolint:errcheck // the child has its own
 	cmd, err := w.box.Command(ctx, sandbox.Spec{
-		Args: []string{w.node, filepath.Join(insideBundle, "dist", "main.js")},
+		Args: []string{w.node, program},
 		Env:  w.environment(w.job.Env, "PWTEST_CACHE_DIR="+insideCache), Dir: w.insidePackage(),
 		ReadOnly: readOnly, Writable: writable, Files: []*os.File{theirs}, Stdout: output, Stderr: output,
 		Limits: sandbox.Limits{FileSize: w.job.DiskQuota, OpenFiles: openFiles}, User: sandbox.UserOf(w.job.ProjectID),
@@ -317,6 +353,17 @@ func (s *session) take(ctx context.Context, m report.Message) error {
 		return s.choose(ctx, m)
 	case "selected":
 		return s.plan(ctx, m)
+	case "offer":
+		s.feed.offer(s.projectsOf(m.IDs))
+	case "want":
+		s.feed.want(m.Free, m.Queued)
+	case "refused":
+		s.feed.refused(m.IDs)
+	case "merged":
+		s.merged = true
+		if len(m.Skipped) > 0 {
+			s.w.warn("report-incomplete", fmt.Sprintf("The reports of %d shards could not be read and are missing in the merged one. The results are complete.", len(m.Skipped)))
+		}
 	case "failed":
 		e := m.Failure()
 		if s.fatal {
@@ -363,11 +410,17 @@ func (s *session) choose(ctx context.Context, m report.Message) error {
 		return nil
 	}
 	s.listing.Focused = m.Focused
-	var sel attempt.Selection
-	if err := s.w.service.call(ctx, attempt.Plan, s.listing, &sel); err != nil {
-		return err
+	sel := attempt.Selection{Wait: true}
+	for sel.Wait {
+		sel = attempt.Selection{}
+		if err := s.w.service.call(ctx, attempt.Plan, s.listing, &sel); err != nil {
+			return err
+		}
 	}
-	s.ids, s.all = sel.IDs, sel.All
+	if s.nothing = sel.Nothing; s.nothing {
+		return s.send(report.Abort{Type: "abort", Reason: "the other shards have done it all"})
+	}
+	s.ids, s.all, s.planned = sel.IDs, sel.All, sel.Planned
 	return s.send(report.Select{Type: "select", Selection: sel})
 }
 
@@ -408,8 +461,10 @@ func (s *session) plan(ctx context.Context, m report.Message) error {
 	if unknown {
 		return failure("runner-died", "The test runner is about to run a test that it did not list.")
 	}
-	if err := s.w.service.call(ctx, attempt.Selected, chosen, nil); err != nil {
-		return err
+	if !s.planned {
+		if err := s.w.service.call(ctx, attempt.Selected, chosen, nil); err != nil {
+			return err
+		}
 	}
 	s.started = true
 	s.w.beat.doing("running")

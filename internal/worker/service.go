@@ -93,6 +93,42 @@ func (s *service) send(ctx context.Context, method, path, contentType string, bo
 	return nil
 }
 
+// download reads what lies at a path into a file, anew for each try.
+func (s *service) download(ctx context.Context, path, to string) error {
+	return s.retry(ctx, func() error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+path, http.NoBody)
+		if err != nil {
+			return err
+		}
+		req.Header.Set("Authorization", "Bearer "+s.token)
+		resp, err := s.http.Do(req)
+		if err != nil {
+			return fault.Wrap(err, fault.Unavailable, "the service cannot be reached")
+		}
+		defer resp.Body.Close() //nolint:errcheck // read below
+		switch {
+		case resp.StatusCode == http.StatusGone:
+			return errSuperseded
+		case resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests:
+			return fault.New(fault.Unavailable, "the service answered %s", resp.Status)
+		case resp.StatusCode != http.StatusOK:
+			return fault.New(fault.Invalid, "the service answered %s", resp.Status)
+		}
+		f, err := os.Create(to)
+		if err != nil {
+			return diskTrouble(err)
+		}
+		_, err = io.Copy(f, resp.Body)
+		if cerr := f.Close(); cerr != nil {
+			return diskTrouble(cerr)
+		}
+		if err != nil {
+			return fault.Wrap(err, fault.Unavailable, "the service's answer was cut off")
+		}
+		return nil
+	})
+}
+
 // retry tries again with growing pauses while the service is out of reach.
 func (s *service) retry(ctx context.Context, try func() error) error {
 	deadline := time.Now().Add(s.patient)

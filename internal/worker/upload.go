@@ -157,6 +157,20 @@ func (u *uploads) folder(dir, prefix string) error {
 	return nil
 }
 
+// one sends a single file of the output, if it is there, and waits for everything that is
+// under way. Nothing can be sent after it.
+func (u *uploads) one(p, name string) error {
+	if err := u.group.Wait(); err != nil {
+		return err
+	}
+	f, err := u.openOut(p)
+	if err != nil {
+		return nil //nolint:nilerr // the runner did not come that far
+	}
+	f.Close() //nolint:errcheck // opened again for each try
+	return u.skip(u.w.service.upload(u.base, artifactQuery(name, "", 0), artifact.ContentType(name), func() (io.ReadCloser, error) { return u.openOut(p) }))
+}
+
 func (u *uploads) file(p, name string) {
 	u.group.Go(func() error {
 		return u.skip(u.w.service.upload(u.ctx, artifactQuery(name, "", 0), artifact.ContentType(name), func() (io.ReadCloser, error) { return u.openOut(p) }))

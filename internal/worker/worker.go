@@ -132,8 +132,8 @@ func (w *worker) execute(ctx context.Context) (attempt.Outcome, error) {
 	}
 	w.beat.doing("checkout")
 	w.copies = &git.Mirrors{Root: filepath.Join(w.Work, "mirrors")}
-	w.source = checkout.Source{Key: w.job.ProjectID, URL: w.job.Repository.URL, Token: w.job.Repository.Token, Branch: w.job.Repository.Branch}
-	copied, err := w.copies.Make(ctx, w.source, w.path("repo"))
+	w.source = checkout.Source{Key: w.job.ProjectID, URL: w.job.Repository.URL, Token: w.job.Repository.Token, Branch: w.job.Repository.Branch, Commit: w.job.Repository.Commit}
+	copied, err := w.checkOut(ctx)
 	if err != nil {
 		return attempt.Outcome{}, err
 	}
@@ -148,6 +148,25 @@ func (w *worker) execute(ctx context.Context) (attempt.Outcome, error) {
 	}
 	w.beat.doing("list")
 	return w.drive(ctx, copied, withinDir(renames, w.job.Repository.Dir), modules)
+}
+
+// checkOut makes the working copy: of a sharded run at the commit that its first shard found.
+func (w *worker) checkOut(ctx context.Context) (checkout.Copy, error) {
+	copied, err := w.copies.Make(ctx, w.source, w.path("repo"))
+	if err != nil || w.job.Shards == 0 || w.source.Commit != "" {
+		return copied, err
+	}
+	var pinned attempt.Pinned
+	err = w.service.call(ctx, attempt.Pin, attempt.Pinned{Branch: copied.Branch, Commit: copied.Commit}, &pinned)
+	if err != nil || pinned.Commit == copied.Commit {
+		return copied, err
+	}
+	// The branch was pushed to in between.
+	if err := w.copies.Discard(ctx, w.source, w.path("repo")); err != nil {
+		return copied, err
+	}
+	w.source.Commit = pinned.Commit
+	return w.copies.Make(ctx, w.source, w.path("repo"))
 }
 
 // prepareFolder makes this attempt's folder and holds its lock until unlock; folders of
@@ -236,6 +255,7 @@ func (w *worker) startMessage(workers int, inside func(string) string) report.St
 	if w.Browsers != "" {
 		m.ManagedBrowsers = w.Browsers
 	}
+	m.Shards = w.job.Shards
 	return m
 }
 

@@ -73,7 +73,16 @@ func (m *Mirrors) fetch(ctx context.Context, src checkout.Source) (branch, commi
 			return "", "", fault.Wrap(err, fault.Unavailable, "The mirror of the tests repository could not be made: %s", saidBy(err))
 		}
 	}
-	branch = src.Branch
+	has := func() bool {
+		_, err := git.run(ctx, "cat-file", "-e", "--end-of-options", src.Commit+"^{commit}")
+		return err == nil
+	}
+	if src.Commit != "" && !isHash(src.Commit) {
+		return "", "", fault.New(fault.Internal, "%.80q is no commit", src.Commit)
+	}
+	if branch = src.Branch; src.Commit != "" && branch != "" && has() {
+		return branch, src.Commit, nil
+	}
 	if branch == "" {
 		if branch, err = m.defaultBranch(ctx, git, src.URL); err != nil {
 			return "", "", err
@@ -86,6 +95,15 @@ func (m *Mirrors) fetch(ctx context.Context, src checkout.Source) (branch, commi
 		"--end-of-options", src.URL, "refs/heads/"+branch+":"+ref)
 	if err != nil {
 		return "", "", explain(err, src, branch)
+	}
+	if src.Commit != "" {
+		if !has() {
+			// The branch was moved away from it since.
+			if _, err := git.run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--end-of-options", src.URL, src.Commit); err != nil {
+				return "", "", explain(err, src, branch)
+			}
+		}
+		return branch, src.Commit, nil
 	}
 	out, err := git.run(ctx, "rev-parse", "--verify", "--end-of-options", ref+"^{commit}")
 	if err != nil {
@@ -207,4 +225,9 @@ func (m *Mirrors) Discard(ctx context.Context, src checkout.Source, dir string) 
 	defer unlock()
 	_, err = m.command(src).run(ctx, "worktree", "prune")
 	return err
+}
+
+// isHash reports whether a text is a full hash of a commit.
+func isHash(s string) bool {
+	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }

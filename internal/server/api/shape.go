@@ -58,8 +58,19 @@ type StartedBody struct {
 
 // Start answers a new run.
 func Start(r run.Run, pageURL func(string) string) *Started {
-	return &Started{Location: "/public-api/v1/execution/status/run/" + r.ID,
-		Body: StartedBody{RunID: r.ID, Name: &r.Name, TestRunURL: pageURL(r.ID)}}
+	body := StartedBody{RunID: r.ID, Name: jobName(r), Sharded: r.Sharded(), TestRunURL: pageURL(r.ID)}
+	if r.Sharded() {
+		body.ShardCount = &r.ShardCount
+	}
+	return &Started{Location: "/public-api/v1/execution/status/run/" + r.ID, Body: body}
+}
+
+// jobName answers a run's name as callers know it: a sharded run has none.
+func jobName(r run.Run) *string {
+	if r.Sharded() {
+		return nil
+	}
+	return &r.Name
 }
 
 // Warning is something that a person should know.
@@ -71,12 +82,24 @@ type Warning struct {
 // Shard is the state of one shard.
 type Shard struct {
 	Index         int        `json:"index"`
-	Phase         string     `json:"phase"`
+	Phase         string     `json:"phase" enum:"queued,preparing,running,finished"`
 	ExecutedCount int        `json:"executedCount"`
-	TotalCount    int        `json:"totalCount"`
+	TotalCount    int        `json:"totalCount" doc:"Tests that it was given so far: shards take them from a common queue"`
 	StartedAt     *time.Time `json:"startedAt"`
 	FinishedAt    *time.Time `json:"finishedAt"`
-	Lost          bool       `json:"lost"`
+	Lost          bool       `json:"lost" doc:"Its workers died; other shards took its tests"`
+}
+
+// Plan is what was expected of a sharded run when it began.
+type Plan struct {
+	Units         int    `json:"units" doc:"Parts that the tests are handed out in: files, serial groups, parallel tests"`
+	TotalMs       int64  `json:"totalMs" doc:"Predicted for all tests, one after the other"`
+	PredictedMs   int64  `json:"predictedMs" doc:"From the first test's begin to the last one's end"`
+	ActualMs      *int64 `json:"actualMs" doc:"The same as it came; null until the run is terminal"`
+	LongestMs     int64  `json:"longestMs" doc:"Predicted for the longest part: no number of shards is quicker"`
+	LongestFile   string `json:"longestFile"`
+	TestsTimed    int    `json:"testsTimed" doc:"Tests whose duration is known from earlier runs"`
+	TestsNotTimed int    `json:"testsNotTimed"`
 }
 
 // RunError is why a run as a whole failed.
@@ -101,7 +124,8 @@ type Status struct {
 	Skipped       int        `json:"skipped"`
 	Recovered     int        `json:"recovered" doc:"Passed because it was repaired while it ran"`
 	Bug           int        `json:"bug" doc:"Failed, and judged to be the application's fault"`
-	Shards        []Shard    `json:"shards"`
+	Shards        []Shard    `json:"shards" doc:"Empty for a run in one piece"`
+	Plan          *Plan      `json:"plan" doc:"Of a sharded run, once its tests are known"`
 	Warnings      []Warning  `json:"warnings"`
 	Error         *RunError  `json:"error" doc:"Why the run as a whole failed, when that was no test's doing"`
 	CreatedAt     time.Time  `json:"createdAt"`
@@ -116,12 +140,23 @@ type Status struct {
 }
 
 // StatusOf answers a run's state.
-func StatusOf(r run.Run, pageURL func(string) string) Status {
-	s := Status{RunID: r.ID, Name: &r.Name, IsTerminal: r.Terminal(), Verdict: string(r.Verdict), Phase: string(r.Phase), Status: string(r.Phase),
+func StatusOf(r run.Run, shards []run.Shard, pageURL func(string) string) Status {
+	s := Status{RunID: r.ID, Name: jobName(r), IsTerminal: r.Terminal(), Verdict: string(r.Verdict), Phase: string(r.Phase), Status: string(r.Phase),
 		ExecutedCount: r.Executed, TotalCount: r.Total, Passed: r.Counts.Passed, Failed: r.Counts.Failed, Flaky: r.Counts.Flaky,
 		Skipped: r.Counts.Skipped, Recovered: r.Counts.Recovered, Bug: r.Counts.Bug, Shards: []Shard{}, Warnings: []Warning{},
 		CreatedAt: r.CreatedAt, StartedAt: r.StartedAt, FinishedAt: r.FinishedAt, Branch: r.Branch, Commit: r.Commit,
 		Isolation: r.Isolation, TestRunURL: pageURL(r.ID)}
+	for _, x := range shards {
+		s.Shards = append(s.Shards, Shard{Index: x.Index, Phase: string(x.Phase), ExecutedCount: x.Executed, TotalCount: x.Total,
+			StartedAt: x.StartedAt, FinishedAt: x.FinishedAt, Lost: x.Lost})
+	}
+	if p := r.Plan; p != nil {
+		s.Plan = &Plan{Units: p.Units, TotalMs: p.TotalMs, PredictedMs: p.PredictedMs, LongestMs: p.LongestMs, LongestFile: p.LongestFile,
+			TestsTimed: p.Known, TestsNotTimed: p.Tests - p.Known}
+		if p.ActualMs > 0 {
+			s.Plan.ActualMs = &p.ActualMs
+		}
+	}
 	for _, w := range r.Warnings {
 		s.Warnings = append(s.Warnings, Warning(w))
 	}

@@ -5,6 +5,7 @@ package attemptapi
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -31,9 +32,13 @@ func (a *API) Mount(mux *http.ServeMux) {
 	post(mux, a, attempt.Heartbeat, d.Heartbeat)
 	post(mux, a, attempt.Plan, d.TakeListing)
 	post(mux, a, attempt.Selected, d.TakeChosen)
+	post(mux, a, attempt.Pin, d.Pin)
+	post(mux, a, attempt.Lease, d.Lease)
 	post(mux, a, attempt.Events, d.TakeBatch)
 	post(mux, a, attempt.Finish, d.TakeOutcome)
 	mux.HandleFunc("PUT "+attempt.Prefix+attempt.Artifact, a.artifact)
+	mux.HandleFunc("GET "+attempt.Prefix+attempt.Artifact, a.read)
+	mux.HandleFunc("GET "+attempt.Prefix+attempt.Orphans, a.orphans)
 }
 
 // post serves one call: decode, do, encode.
@@ -83,4 +88,38 @@ func (a *API) artifact(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	json.NewEncoder(w).Encode(out) //nolint:errcheck // the worker is gone
+}
+
+// read streams an artifact of the attempt's own run, named by its key.
+func (a *API) read(w http.ResponseWriter, r *http.Request) {
+	at, err := a.who(r)
+	if err != nil {
+		route.Write(w, r, err)
+		return
+	}
+	blob, err := a.Dispatcher.ReadArtifact(r.Context(), at, r.URL.Query().Get("key"))
+	if err != nil {
+		route.Write(w, r, err)
+		return
+	}
+	defer blob.Close() //nolint:errcheck // read only
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Length", strconv.FormatInt(blob.Size, 10))
+	io.Copy(w, blob) //nolint:errcheck // the worker sees that it was cut off
+}
+
+// orphans streams results, one JSON object a line. An answer that breaks off is told by
+// its last line, which is no object.
+func (a *API) orphans(w http.ResponseWriter, r *http.Request) {
+	at, err := a.who(r)
+	if err != nil {
+		route.Write(w, r, err)
+		return
+	}
+	out := json.NewEncoder(w)
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	err = a.Dispatcher.Orphans(r.Context(), at, func(o attempt.Orphan) error { return out.Encode(o) })
+	if err != nil {
+		out.Encode(err.Error()) //nolint:errcheck // the worker is gone, or reads that it broke off
+	}
 }

@@ -101,7 +101,11 @@ func (a *API) status(ctx context.Context, in *statusIn) (*statusOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &statusOut{Body: api.StatusOf(r, a.Runs.PageURL)}, nil
+	shards, err := a.Runs.Shards(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return &statusOut{Body: api.StatusOf(r, shards, a.Runs.PageURL)}, nil
 }
 
 // parseWait reads "30s", or a plain number of seconds.

@@ -40,7 +40,11 @@ func (a *API) latest(ctx context.Context, _ *struct{}) (*latestOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &latestOut{Body: TestRun{ID: r.ID, Trigger: string(r.Trigger), Status: api.StatusOf(r, a.Runs.PageURL)}}, nil
+	shards, err := a.Runs.Shards(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return &latestOut{Body: TestRun{ID: r.ID, Trigger: string(r.Trigger), Status: api.StatusOf(r, shards, a.Runs.PageURL)}}, nil
 }
 
 // Page are the parameters of every list.
@@ -150,7 +154,7 @@ func knownStatus(s string) (run.Status, error) {
 
 func resultOf(r run.Result) Result {
 	out := Result{ServiceTestID: r.TestID, Title: r.Title, TitlePath: r.TitlePath, File: r.File, Line: r.Line, Browser: r.Browser,
-		Status: string(r.Status), DurationMs: r.Duration().Milliseconds(), Retries: max(0, len(r.Tries)-1), Attempts: make([]Attempt, 0, len(r.Tries)),
+		Status: string(r.Status), DurationMs: r.Duration().Milliseconds(), Retries: r.Retries(), Attempts: make([]Attempt, 0, len(r.Tries)),
 		Error: errorOf(r.Error), Verdict: optional(r.Verdict), BugKey: optional(r.BugKey), Owner: optional(r.Owner), Tags: r.Tags,
 		AttachmentsURL: Prefix + "/test-runs/" + r.RunID + "/tests/" + r.TestID + "/attachments"}
 	if out.Tags == nil {

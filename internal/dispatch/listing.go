@@ -1,0 +1,268 @@
+package dispatch
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"tas-service/internal/attempt"
+	"tas-service/internal/catalog"
+	"tas-service/internal/run"
+)
+
+// TakeListing gives every listed test its identity and answers what to select.
+func (d *Dispatcher) TakeListing(ctx context.Context, a Attempt, l attempt.Listing) (attempt.Selection, error) {
+	if sel, mine, err := d.joinPlan(ctx, a, l); err != nil || !mine {
+		return sel, err
+	}
+	listed, places := gather(l.Tests)
+	var ids []string
+	complete := len(l.Errors) == 0 && !l.Focused
+	if l.Focused {
+		// A pass of what is focused would be taken for a pass of everything.
+		l.Errors = append(l.Errors, attempt.Error{Code: run.CodeFocused, Message: "The tests repository has a test.only, which hides all its other tests. Remove it and push again."})
+	}
+	what := catalog.Listing{Default: l.Default, Complete: complete}
+	err := d.Store.SyncCatalog(ctx, a.ProjectID, l.Commit, what.Default, func(known []catalog.Test) ([]catalog.Test, error) {
+		var save []catalog.Test
+		save, ids = catalog.Sync(a.ProjectID, known, listed, l.Renames, what, d.Clock(), uuid.NewString)
+		return save, nil
+	})
+	if err != nil {
+		return attempt.Selection{}, err
+	}
+	sel := attempt.Selection{IDs: make(map[string]string, len(l.Tests))}
+	for _, t := range l.Tests {
+		sel.IDs[t.PlaywrightID] = ids[places[catalog.Place(t.File, t.TitlePath)]]
+	}
+	var r run.Run
+	err = d.Store.UpdateAttempt(ctx, a.ID, func(a *Attempt, rr *run.Run) error {
+		if !a.State.Open() {
+			return superseded(*a)
+		}
+		a.HeartbeatAt = d.Clock()
+		r = *rr
+		if rr.Phase != run.Preparing {
+			return nil // planned already: the answer was lost, or this came twice
+		}
+		rr.Branch, rr.Commit, rr.Isolation, rr.Workers = l.Branch, l.Commit, l.Isolation, l.Workers
+		rr.Playwright, rr.Runner = l.PlaywrightVersion, l.RepositoryRunner
+		rr.Ending = &run.Ending{Errors: runErrors(l.Errors)}
+		for _, w := range l.Warnings {
+			rr.Warn(w.Code, w.Message)
+		}
+		return nil
+	})
+	if err != nil {
+		return attempt.Selection{}, err
+	}
+	d.changed(a.RunID)
+	switch r.Selection.Kind {
+	case run.SelectTests:
+		sel.Include = []string{}
+		want := map[string]bool{}
+		for _, id := range r.Selection.TestIDs {
+			want[id] = true
+		}
+		for _, t := range l.Tests {
+			if want[sel.IDs[t.PlaywrightID]] {
+				sel.Include = append(sel.Include, t.PlaywrightID)
+			}
+		}
+	case run.SelectGrep:
+		sel.Grep = r.Selection.Grep
+	default:
+		sel.All = true
+	}
+	return sel, nil
+}
+
+// gather folds the browser projects and repetitions of one test into one listing entry.
+func gather(tests []attempt.Test) (listed []catalog.Listed, index map[string]int) {
+	index = map[string]int{}
+	for _, t := range tests {
+		place := catalog.Place(t.File, t.TitlePath)
+		i, ok := index[place]
+		if !ok {
+			i = len(listed)
+			index[place] = i
+			listed = append(listed, catalog.Listed{File: t.File, TitlePath: t.TitlePath, BodyHash: t.BodyHash, Line: t.Line, Tags: t.Tags, Owner: t.Owner})
+		}
+		if l := &listed[i]; t.RepeatEach == 0 {
+			l.Browsers = append(l.Browsers, t.Browser)
+		}
+	}
+	return listed, index
+}
+
+// TakeChosen saves the plan: from here on every one of these tests must be accounted for.
+func (d *Dispatcher) TakeChosen(ctx context.Context, a Attempt, c attempt.Chosen) (attempt.Orders, error) {
+	results := make([]run.Result, 0, len(c.Tests))
+	has := map[string]bool{}
+	for i, t := range c.Tests {
+		has[t.TestID] = true
+		results = append(results, run.Result{RunID: a.RunID, PlaywrightID: t.PlaywrightID, TestID: t.TestID,
+			Browser: t.Browser, RepeatEach: t.RepeatEach, Setup: t.Setup, Companion: t.Companion, Position: i, Title: t.Title,
+			TitlePath: t.TitlePath, File: t.File, Line: t.Line, Tags: t.Tags, Owner: t.Owner, BodyHash: t.BodyHash, Unit: -1, Status: run.StatusPending})
+	}
+	units, plan, err := d.split(ctx, a, c, results)
+	if err != nil {
+		return attempt.Orders{}, err
+	}
+	err = d.Store.Plan(ctx, a.ID, results, units, func(a *Attempt, r *run.Run) (bool, error) {
+		if !a.State.Open() {
+			return false, superseded(*a)
+		}
+		a.HeartbeatAt = d.Clock()
+		if r.Phase != run.Preparing || r.Sharded() && r.Planner != a.ID {
+			return false, nil // planned already: the answer was lost, or another shard did
+		}
+		if r.Plan = plan; plan != nil {
+			adviseShards(r)
+		}
+		r.Total = 0
+		for _, t := range results {
+			if t.Counted() {
+				r.Total++
+			}
+		}
+		if missing := absent(r.Selection.TestIDs, has); len(missing) > 0 {
+			r.Ending.Errors = append(r.Ending.Errors, run.Error{Code: "not-on-branch",
+				Message: fmt.Sprintf("%d of the selected tests do not exist on branch %q: %s.", len(missing), r.Branch, run.Sample(missing[:min(5, len(missing))], len(missing)))})
+		}
+		return true, r.MoveTo(run.Running)
+	})
+	d.changed(a.RunID)
+	d.queueChanged(a.RunID)
+	return attempt.Orders{}, err
+}
+
+func absent(want []string, has map[string]bool) (missing []string) {
+	for _, id := range want {
+		if !has[id] {
+			missing = append(missing, id)
+		}
+	}
+	return missing
+}
+
+// Times that a shard which waits for the plan is held back.
+const (
+	planHold = 20 * time.Second
+	planPoll = time.Second
+)
+
+// joinPlan answers mine for the attempt that makes the run's plan: the only one of a run
+// in one piece, the first to list of a sharded one. The other shards get their selection
+// once the plan is there, and wait until then.
+func (d *Dispatcher) joinPlan(ctx context.Context, a Attempt, l attempt.Listing) (sel attempt.Selection, mine bool, err error) {
+	changed, stop := d.Hub.Watch(run.Topic(a.RunID))
+	defer stop()
+	hold := time.NewTimer(planHold)
+	defer hold.Stop()
+	for {
+		var r run.Run
+		err := d.Store.UpdateAttempt(ctx, a.ID, func(a *Attempt, rr *run.Run) error {
+			if !a.State.Open() {
+				return superseded(*a)
+			}
+			if rr.Sharded() && rr.Planner == "" && rr.Phase == run.Preparing {
+				rr.Planner = a.ID
+			}
+			r = *rr
+			return nil
+		})
+		switch {
+		case err != nil:
+			return sel, false, err
+		case !r.Sharded() || r.Phase == run.Preparing && r.Planner == a.ID:
+			return sel, true, nil
+		case r.Phase != run.Preparing:
+			sel, err := d.planned(ctx, a, r, l)
+			return sel, false, err
+		}
+		select {
+		case <-ctx.Done():
+			return sel, false, ctx.Err()
+		case <-hold.C:
+			return attempt.Selection{Wait: true}, false, nil
+		case <-changed:
+		case <-time.After(planPoll):
+		}
+	}
+}
+
+// planned answers what a shard selects of a plan that stands: everything in it, since any
+// of it may be handed to it.
+func (d *Dispatcher) planned(ctx context.Context, a Attempt, r run.Run, l attempt.Listing) (attempt.Selection, error) {
+	waiting, held, err := d.Store.Unfinished(ctx, r.ID)
+	if err != nil {
+		return attempt.Selection{}, err
+	}
+	if r.Phase != run.Running || waiting+held == 0 && r.Planner != a.ID {
+		return attempt.Selection{Nothing: true}, nil
+	}
+	tests, err := d.Store.PlannedTests(ctx, r.ID)
+	if err != nil {
+		return attempt.Selection{}, err
+	}
+	sel := attempt.Selection{IDs: make(map[string]string, len(tests)), All: r.Selection.Kind == run.SelectSuite, Planned: true}
+	if !sel.All {
+		sel.Include = []string{}
+	}
+	for _, t := range l.Tests {
+		p, ok := tests[t.PlaywrightID]
+		if !ok {
+			continue
+		}
+		sel.IDs[t.PlaywrightID] = p.TestID
+		if !sel.All && !p.Companion {
+			sel.Include = append(sel.Include, t.PlaywrightID)
+		}
+	}
+	return sel, nil
+}
+
+// split answers the units of a sharded run, and notes in the results which they are in.
+func (d *Dispatcher) split(ctx context.Context, a Attempt, c attempt.Chosen, results []run.Result) ([]Unit, *run.Plan, error) {
+	r, err := d.Store.Run(ctx, a.RunID)
+	if err != nil || !r.Sharded() {
+		return nil, nil, err
+	}
+	histories, err := d.Store.Histories(ctx, a.ProjectID)
+	if err != nil {
+		return nil, nil, err
+	}
+	units, plan := planUnits(a.RunID, c.Tests, newPredictor(histories), r.ShardCount*max(1, r.Workers))
+	in := map[string]int{}
+	for _, u := range units {
+		for _, id := range u.Tests {
+			in[id] = u.Position
+		}
+	}
+	for i := range results {
+		if n, ok := in[results[i].PlaywrightID]; ok {
+			results[i].Unit = n
+		}
+	}
+	return units, &plan, nil
+}
+
+// Pin answers the commit that every shard of a run executes: the first one decides.
+func (d *Dispatcher) Pin(ctx context.Context, a Attempt, p attempt.Pinned) (attempt.Pinned, error) {
+	err := d.Store.UpdateAttempt(ctx, a.ID, func(a *Attempt, r *run.Run) error {
+		if !a.State.Open() {
+			return superseded(*a)
+		}
+		if r.Sharded() && r.Commit == "" {
+			r.Branch, r.Commit = p.Branch, p.Commit
+		}
+		if r.Sharded() {
+			p = attempt.Pinned{Branch: r.Branch, Commit: r.Commit}
+		}
+		return nil
+	})
+	return p, err
+}
