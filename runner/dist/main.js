@@ -6,6 +6,7 @@ const net_1 = require("net");
 const browsers_1 = require("./browsers");
 const channel_1 = require("./channel");
 const exit_1 = require("./exit");
+const innards_1 = require("./innards");
 const playwright_1 = require("./playwright");
 const protocol_1 = require("./protocol");
 const relay_1 = require("./relay");
@@ -48,6 +49,12 @@ function main() {
         }
         else if (message.type === 'abort') {
             abort();
+        }
+        else if (message.type === 'grant' || message.type === 'close') {
+            if (relay)
+                relay.send({ ...message });
+            else
+                session?.live?.onMessage(message);
         }
     });
     // Nobody is left to report to: stop, and do not hang on.
@@ -114,7 +121,7 @@ async function begin(session, onRelay) {
             (0, run_1.runPlaywright)(session, playwright);
     }
     catch (error) {
-        const code = error instanceof playwright_1.PlaywrightProblem ? error.code : 'internal';
+        const code = error instanceof playwright_1.PlaywrightProblem ? error.code : error instanceof innards_1.NotLive ? 'not-live' : 'internal';
         session.fail(code, error.message);
     }
 }

@@ -8,6 +8,7 @@ const selection_1 = require("./selection");
 const session_1 = require("./session");
 const tests_1 = require("./tests");
 const text_1 = require("./text");
+const units_1 = require("./units");
 const testsPerMessage = 500;
 const announcedSteps = new Set(['test.step', 'pw:api', 'expect', 'hook']);
 class Reporter {
@@ -48,7 +49,7 @@ class Reporter {
         this.config = config;
         if (config.shard)
             testRun.skipSharding();
-        this.list(suite.allTests(), (0, tests_1.hasFocus)(suite));
+        this.list(suite, suite.allTests(), (0, tests_1.hasFocus)(suite));
         this.session.channel.send({ type: 'listed', total: this.listed.length, fatal: false, focused: (0, tests_1.hasFocus)(suite) });
         this.session.listed = true;
         const select = await this.session.selection;
@@ -82,9 +83,10 @@ class Reporter {
     }
     onBegin(config, suite) {
         this.config = config;
+        this.session.live?.setSetup(config);
         if (this.session.mode === 'list') {
             const focused = (0, tests_1.hasFocus)(suite);
-            this.list(this.session.start.focus ? (0, tests_1.focusedTests)(suite) : suite.allTests(), focused);
+            this.list(suite, this.session.start.focus ? (0, tests_1.focusedTests)(suite) : suite.allTests(), focused);
             return;
         }
         if (!this.session.listed && this.session.mode === 'ask') {
@@ -105,6 +107,8 @@ class Reporter {
             process.emit('SIGINT', 'SIGINT');
     }
     onTestBegin(test, result) {
+        if (this.session.live?.mayRun(test) === false)
+            return this.session.fail('not-live', `Playwright ran a test that was not granted: ${test.titlePath().slice(1).join(' › ')}`);
         this.session.workers.testBegins(test, result);
         this.running.set(result, test);
         this.session.channel.send({
@@ -198,15 +202,18 @@ class Reporter {
         this.session.channel.send({ type: 'bye' });
         await this.session.channel.drain();
     }
-    list(tests, focused) {
-        const { channel, browsers, start } = this.session;
+    list(root, tests, focused) {
+        const { channel, browsers, start, innards } = this.session;
         this.focused = focused;
         const { config } = this;
         channel.send({
             type: 'suite', rootDir: config.rootDir, configFile: config.configFile ?? null, workers: config.workers,
             maxFailures: config.maxFailures, globalTimeoutMs: config.globalTimeout, projects: (0, tests_1.wireProjects)(config, browsers),
         });
-        const wires = (0, tests_1.wireTests)(tests, (0, tests_1.setupProjectNames)(config));
+        const setup = (0, tests_1.setupProjectNames)(config);
+        const wires = (0, tests_1.wireTests)(tests, setup);
+        const units = innards && (0, units_1.unitsOf)(root, setup, start.shards, innards);
+        wires.forEach(wire => wire.unit = units?.get(wire.id));
         this.listed = wires.map((wire, index) => ({ wire, grepTitle: (0, tests_1.grepTitle)(tests[index], wire) }));
         if (start.focus)
             this.listed.forEach(({ wire, grepTitle }) => wire.grepTitle = grepTitle);

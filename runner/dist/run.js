@@ -4,6 +4,8 @@ exports.runPlaywright = runPlaywright;
 // Starts Playwright's own command line in this process, with our reporter in place of the repository's.
 const fs = require("fs");
 const path = require("path");
+const innards_1 = require("./innards");
+const live_1 = require("./live");
 const loading_1 = require("./loading");
 /** Returns at once; the run goes on until Playwright ends the process. */
 function runPlaywright(session, playwright) {
@@ -22,6 +24,13 @@ function runPlaywright(session, playwright) {
         session.workers.watchForks(playwright);
     session.browsers.link(playwright);
     (0, loading_1.keepLoadErrorsAside)(playwright, loadError => session.loadErrors.push(loadError));
+    if (start.shards) {
+        session.innards = (0, innards_1.findInnards)(playwright);
+        if (mode !== 'list') {
+            session.live = new live_1.Live(session, session.innards);
+            session.live.install();
+        }
+    }
     // Loaded here, so that Playwright finds it loaded and does not put it through its own compiler.
     const reporter = require.resolve('./reporter.js');
     require(reporter);

@@ -4,6 +4,7 @@ import { Socket } from 'net';
 import { Browsers } from './browsers';
 import { Channel } from './channel';
 import { watchExit } from './exit';
+import { NotLive } from './innards';
 import { findPlaywright, ownVersion, PlaywrightProblem, repositoryRunner } from './playwright';
 import { PROTOCOL, type FailCode, type FromAttempt, type Select, type Start } from './protocol';
 import { startRunner, type Relay } from './relay';
@@ -48,6 +49,11 @@ function main(): void {
       selected(message);
     } else if (message.type === 'abort') {
       abort();
+    } else if (message.type === 'grant' || message.type === 'close') {
+      if (relay)
+        relay.send({ ...message });
+      else
+        session?.live?.onMessage(message);
     }
   });
   // Nobody is left to report to: stop, and do not hang on.
@@ -115,7 +121,7 @@ async function begin(session: Session, onRelay: (relay: Relay | undefined) => vo
     if (!session.ended)
       runPlaywright(session, playwright);
   } catch (error) {
-    const code = error instanceof PlaywrightProblem ? error.code : 'internal';
+    const code = error instanceof PlaywrightProblem ? error.code : error instanceof NotLive ? 'not-live' : 'internal';
     session.fail(code, (error as Error).message);
   }
 }

@@ -15,6 +15,8 @@ export interface Start {
   hangFactor?: number;
   hangGraceMs?: number;
   listOnly?: boolean;
+  /** How many processes share the run; absent: this one runs all that is selected. */
+  shards?: number;
   /** From one runner to another that it started: list what a run would see, so without what `test.only` hides. */
   focus?: boolean;
   /** From one runner to another that it started: no listing, run exactly these. */
@@ -34,9 +36,18 @@ export interface Abort {
   reason?: string;
 }
 
-export type FromAttempt = Start | Select | Abort;
+export interface Grant {
+  type: 'grant';
+  units: string[][];
+}
 
-export type FailCode = 'no-playwright' | 'playwright-too-old' | 'bad-config' | 'grep-invalid' | 'grep-timeout' | 'internal';
+export interface Close {
+  type: 'close';
+}
+
+export type FromAttempt = Start | Select | Abort | Grant | Close;
+
+export type FailCode = 'no-playwright' | 'playwright-too-old' | 'bad-config' | 'grep-invalid' | 'grep-timeout' | 'not-live' | 'internal';
 
 export interface Location {
   file: string;
@@ -71,6 +82,7 @@ export interface WireTest {
   serialGroup?: string;
   setup: boolean;
   bodyHash: string;
+  unit?: string;
   /** From one runner to another that it started: what Playwright's own --grep matches. */
   grepTitle?: string;
 }

@@ -9,6 +9,7 @@ import { brokenSetup, choose, orphanSetup, problemCode, projectsAlong, someOf, t
 import { getSession, type Session } from './session';
 import { focusedTests, grepTitle, hasFocus, projectName, setupProjectNames, wireAnnotations, wireProjects, wireTests, type Suite, type TestCase } from './tests';
 import { snippetAt, stepTitle, stripAnsi, wireError, wireLocation } from './text';
+import { unitsOf } from './units';
 
 const testsPerMessage = 500;
 const announcedSteps = new Set(['test.step', 'pw:api', 'expect', 'hook']);
@@ -54,7 +55,7 @@ class Reporter {
     this.config = config;
     if (config.shard)
       testRun.skipSharding();
-    this.list(suite.allTests(), hasFocus(suite));
+    this.list(suite, suite.allTests(), hasFocus(suite));
     this.session.channel.send({ type: 'listed', total: this.listed.length, fatal: false, focused: hasFocus(suite) });
     this.session.listed = true;
     const select = await this.session.selection;
@@ -89,9 +90,10 @@ class Reporter {
 
   onBegin(config: any, suite: Suite): void {
     this.config = config;
+    this.session.live?.setSetup(config);
     if (this.session.mode === 'list') {
       const focused = hasFocus(suite);
-      this.list(this.session.start.focus ? focusedTests(suite) : suite.allTests(), focused);
+      this.list(suite, this.session.start.focus ? focusedTests(suite) : suite.allTests(), focused);
       return;
     }
     if (!this.session.listed && this.session.mode === 'ask') {
@@ -112,6 +114,8 @@ class Reporter {
   }
 
   onTestBegin(test: TestCase, result: any): void {
+    if (this.session.live?.mayRun(test) === false)
+      return this.session.fail('not-live', `Playwright ran a test that was not granted: ${test.titlePath().slice(1).join(' › ')}`);
     this.session.workers.testBegins(test, result);
     this.running.set(result, test);
     this.session.channel.send({
@@ -215,15 +219,18 @@ class Reporter {
     await this.session.channel.drain();
   }
 
-  private list(tests: TestCase[], focused: boolean): void {
-    const { channel, browsers, start } = this.session;
+  private list(root: Suite, tests: TestCase[], focused: boolean): void {
+    const { channel, browsers, start, innards } = this.session;
     this.focused = focused;
     const { config } = this;
     channel.send({
       type: 'suite', rootDir: config.rootDir, configFile: config.configFile ?? null, workers: config.workers,
       maxFailures: config.maxFailures, globalTimeoutMs: config.globalTimeout, projects: wireProjects(config, browsers),
     });
-    const wires = wireTests(tests, setupProjectNames(config));
+    const setup = setupProjectNames(config);
+    const wires = wireTests(tests, setup);
+    const units = innards && unitsOf(root, setup, start.shards!, innards);
+    wires.forEach(wire => wire.unit = units?.get(wire.id));
     this.listed = wires.map((wire, index) => ({ wire, grepTitle: grepTitle(tests[index], wire) }));
     if (start.focus)
       this.listed.forEach(({ wire, grepTitle }) => wire.grepTitle = grepTitle);

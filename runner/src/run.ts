@@ -1,6 +1,8 @@
 // Starts Playwright's own command line in this process, with our reporter in place of the repository's.
 import * as fs from 'fs';
 import * as path from 'path';
+import { findInnards } from './innards';
+import { Live } from './live';
 import { keepLoadErrorsAside } from './loading';
 import type { Playwright } from './playwright';
 import type { Session } from './session';
@@ -23,6 +25,13 @@ export function runPlaywright(session: Session, playwright: Playwright): void {
     session.workers.watchForks(playwright);
   session.browsers.link(playwright);
   keepLoadErrorsAside(playwright, loadError => session.loadErrors.push(loadError));
+  if (start.shards) {
+    session.innards = findInnards(playwright);
+    if (mode !== 'list') {
+      session.live = new Live(session, session.innards);
+      session.live.install();
+    }
+  }
   // Loaded here, so that Playwright finds it loaded and does not put it through its own compiler.
   const reporter = require.resolve('./reporter.js');
   require(reporter);

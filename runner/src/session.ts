@@ -1,6 +1,8 @@
 // What main and the reporter share. Playwright constructs the reporter itself, in the same process, so they meet here.
 import type { Browsers } from './browsers';
 import type { Channel } from './channel';
+import type { Innards } from './innards';
+import type { Live } from './live';
 import type { LoadError } from './loading';
 import type { Playwright } from './playwright';
 import type { FailCode, Select, Start } from './protocol';
@@ -21,6 +23,9 @@ export interface Session {
   browsers: Browsers;
   playwright?: Playwright;
   workers: Workers;
+  /** Both where several processes share the run. */
+  innards?: Innards;
+  live?: Live;
   loadErrors: LoadError[];
   /** What another process has listed, where this one runs a selection that is known already. */
   listedBefore: Listed[];

@@ -38,6 +38,7 @@ class Attempt {
     this.outDir = temporary('tas-out-');
     this.messages = [];
     this.waiting = [];
+    this.listeners = [];
     this.log = '';
     this.child = spawn(process.execPath, [runner], { cwd: dir, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] });
     for (const stream of [this.child.stdout, this.child.stderr])
@@ -71,7 +72,12 @@ class Attempt {
 
   receive(message) {
     this.messages.push(message);
+    this.listeners.forEach(listener => listener(message));
     this.waiting = this.waiting.filter(({ matches, resolve }) => !(matches(message) && (resolve(message), true)));
+  }
+
+  on(listener) {
+    this.listeners.push(listener);
   }
 
   said() {
@@ -118,6 +124,24 @@ class Attempt {
     return Object.fromEntries(this.all('testEnd').map(end => [names.get(end.id) ?? end.id, end.status]));
   }
 
+  /** The units of the listed tests: unit → IDs, in the order of the listing. */
+  get units() {
+    const units = new Map();
+    for (const { id, unit } of this.tests) {
+      if (unit)
+        units.set(unit, [...units.get(unit) ?? [], id]);
+    }
+    return units;
+  }
+
+  grant(...units) {
+    this.send({ type: 'grant', units });
+  }
+
+  close() {
+    this.send({ type: 'close' });
+  }
+
   report(name) {
     return path.join(this.outDir, name);
   }
@@ -143,4 +167,47 @@ async function site() {
   return { url: `http://127.0.0.1:${server.address().port}`, close: () => server.close() };
 }
 
-module.exports = { Attempt, makeRepository, newest, run, site, versions };
+/**
+ * Plays the service to attempts that share a run: gives each that wants something the next unit of one queue, until
+ * nothing is left of what it was offered. `take` may reorder or leave out units.
+ */
+function share(attempts, take = ids => ids) {
+  const given = new Set();
+  for (const attempt of attempts) {
+    let offer;
+    const next = () => {
+      if (!offer)
+        return;
+      const want = attempt.all('want').at(-1);
+      const left = take([...attempt.units.values()].map(ids => ids.filter(id => offer.has(id))).filter(ids => ids.length && !ids.some(id => given.has(id))));
+      const granted = left.slice(0, Math.max(0, want.free - want.queued));
+      granted.flat().forEach(id => given.add(id));
+      if (granted.length)
+        attempt.grant(...granted);
+      if (granted.length === left.length) {
+        offer = undefined;
+        attempt.close();
+      }
+    };
+    attempt.on(message => {
+      if (message.type === 'offer')
+        offer = new Set(message.ids);
+      if (message.type === 'want')
+        next();
+    });
+  }
+}
+
+/** Starts several processes that share a run, each with what `share` gives it. */
+async function runShared(dir, { count = 2, select, start, env, take } = {}) {
+  const attempts = Array.from({ length: count }, () => new Attempt(dir, { shards: Math.max(2, count), ...start }, env));
+  share(attempts, take);
+  await Promise.all(attempts.map(async attempt => {
+    await attempt.select(select);
+    await attempt.wait('bye');
+    attempt.code = await attempt.exit;
+  }));
+  return attempts;
+}
+
+module.exports = { Attempt, makeRepository, newest, run, runShared, share, site, versions };
