@@ -9,11 +9,15 @@ import (
 
 	"tas-service/internal/attempt"
 	"tas-service/internal/catalog"
+	"tas-service/internal/fault"
 	"tas-service/internal/run"
 )
 
 // TakeListing gives every listed test its identity and answers what to select.
 func (d *Dispatcher) TakeListing(ctx context.Context, a Attempt, l attempt.Listing) (attempt.Selection, error) {
+	if a.Kind != ForTests {
+		return attempt.Selection{}, fault.New(fault.Conflict, "This attempt is not for tests.")
+	}
 	if sel, mine, err := d.joinPlan(ctx, a, l); err != nil || !mine {
 		return sel, err
 	}

@@ -110,10 +110,10 @@ func (w *worker) drive(ctx context.Context, copied checkout.Copy, renames map[st
 	batches, streamErr := s.stream.close()
 	outcome := attempt.Outcome{Complete: s.ended && s.bye, Status: s.status, Batches: batches}
 	switch {
-	case s.nothing:
+	case s.nothing && w.job.Merge == nil:
 		outcome.Complete, outcome.Status, s.started = true, "passed", true
-	case s.merged:
-		outcome.Complete, s.started = s.bye, true
+	case w.job.Merge != nil:
+		outcome.Complete, s.started = s.merged && s.bye, s.merged
 	}
 	if err := guard.tripped(); err != nil {
 		talkErr = err
@@ -334,7 +334,7 @@ func (s *session) take(ctx context.Context, m report.Message) error {
 		s.listing.PlaywrightVersion, s.listing.RunnerVersion, s.listing.RepositoryRunner = m.Playwright, m.Runner, m.RepositoryRunner
 		if m.RepositoryRunner == "" {
 			s.listing.Warnings = append(s.listing.Warnings, attempt.Warning{Code: "runner-missing",
-				Message: "The tests repository has no tas-runner installed: its runs cannot be split into shards. Add it to the devDependencies."})
+				Message: "The tests repository has no tas-runner installed: the reports of shards are merged by the service's own. Add it to the devDependencies to pin its version."})
 		}
 	case "suite":
 		for _, p := range m.Projects {
