@@ -54,7 +54,8 @@ func RunURL(appURL string, keys *secret.Keyring, now func() time.Time) func(runI
 
 // Mount registers the pages.
 func (a *App) Mount(mux *http.ServeMux) error {
-	t, err := template.New("").Funcs(template.FuncMap{"ms": showDuration, "join": strings.Join, "percent": percent}).ParseFS(files, "pages/*.html")
+	t, err := template.New("").Funcs(template.FuncMap{"ms": showDuration, "join": strings.Join, "percent": percent,
+		"millis": func(n int64) time.Duration { return time.Duration(n) * time.Millisecond }, "add": func(a, b int) int { return a + b }}).ParseFS(files, "pages/*.html")
 	if err != nil {
 		return err
 	}
@@ -116,7 +117,21 @@ type runPage struct {
 	More      bool
 	Running   []run.Result
 	All       []run.Result
+	Shards    []run.Shard
+	Now       time.Time
 	Took      time.Duration
+}
+
+// ShardTime answers how long a shard has been at work, or was.
+func (p *runPage) ShardTime(s run.Shard) string {
+	if s.StartedAt == nil {
+		return ""
+	}
+	end := p.Now
+	if s.FinishedAt != nil {
+		end = *s.FinishedAt
+	}
+	return showDuration(end.Sub(*s.StartedAt))
 }
 
 // maxShown bounds the failures and the tests on the page; the report has all.
@@ -141,11 +156,12 @@ func (a *App) run(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	actor := account.Actor{ProjectID: x.ProjectID, Via: account.ViaKey}
-	p := runPage{Run: x, Name: x.Name, Refresh: !x.Terminal()}
+	p := runPage{Run: x, Name: x.Name, Refresh: !x.Terminal() && !x.Parked, Now: a.Now()}
+	var lerr error
 	list := func(limit int, statuses ...run.Status) []run.Result {
-		rs, next, lerr := a.Runs.Results(r.Context(), actor, run.ResultQuery{RunID: id, After: -1, Limit: limit, Statuses: statuses})
-		if lerr != nil {
-			err = lerr
+		rs, next, rerr := a.Runs.Results(r.Context(), actor, run.ResultQuery{RunID: id, After: -1, Limit: limit, Statuses: statuses})
+		if rerr != nil {
+			err = rerr
 		}
 		p.More = p.More || next >= 0
 		return rs
@@ -153,6 +169,9 @@ func (a *App) run(w http.ResponseWriter, r *http.Request) {
 	p.Failed = list(maxShown, run.StatusFailed, run.StatusBug)
 	p.Running = list(20, run.StatusRunning)
 	p.All = list(maxTests)
+	if p.Shards, lerr = a.Runs.Shards(r.Context(), x); lerr != nil {
+		err = lerr
+	}
 	if err != nil {
 		route.Write(w, r, err)
 		return
