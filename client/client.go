@@ -64,6 +64,7 @@ type Status struct {
 	Skipped       int       `json:"skipped"`
 	Recovered     int       `json:"recovered"`
 	Bug           int       `json:"bug"`
+	Shards        []Shard   `json:"shards"`
 	Warnings      []Warning `json:"warnings"`
 	Error         *Warning  `json:"error"`
 	DurationMs    *int64    `json:"durationMs"`
@@ -71,6 +72,15 @@ type Status struct {
 	Commit        string    `json:"commit"`
 	Isolation     string    `json:"isolation"`
 	TestRunURL    string    `json:"testRunUrl"`
+}
+
+// Shard is one of the workers that share a run's tests.
+type Shard struct {
+	Index         int    `json:"index"`
+	Phase         string `json:"phase"` // queued, preparing, running, finished
+	ExecutedCount int    `json:"executedCount"`
+	TotalCount    int    `json:"totalCount"`
+	Lost          bool   `json:"lost"`
 }
 
 // Warning is a code with words for people.
@@ -114,10 +124,16 @@ func (c *Client) Me(ctx context.Context) (name string, err error) {
 	return out.Name, err
 }
 
+// StartOptions are what every call that starts a run can take.
+type StartOptions struct {
+	ShardCount int `json:"shardCount,omitempty"` // 2 to 40; 0 for a run in one piece
+	Workers    int `json:"workers,omitempty"`    // Playwright workers, in each shard; 0 for the default
+}
+
 // RunSuite starts a run of the whole suite.
-func (c *Client) RunSuite(ctx context.Context) (Started, error) {
+func (c *Client) RunSuite(ctx context.Context, o StartOptions) (Started, error) {
 	var out Started
-	return out, c.do(ctx, http.MethodPost, "/public-api/v1/execution/suite", nil, &out)
+	return out, c.do(ctx, http.MethodPost, "/public-api/v1/execution/suite", o, &out)
 }
 
 // Status answers a run's state, held back up to wait until something changes.

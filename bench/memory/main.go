@@ -81,7 +81,7 @@ func measure(tests int) error {
 		}
 	}()
 	began := time.Now()
-	started, err := c.RunSuite(ctx)
+	started, err := c.RunSuite(ctx, client.StartOptions{})
 	if err != nil {
 		return err
 	}

@@ -158,7 +158,7 @@ func (b *bench) pairs(what string, n, workers int, warm bool) ([]pair, error) {
 func (b *bench) tas() (sample, error) {
 	ctx := context.Background()
 	began := time.Now()
-	started, err := b.client.RunSuite(ctx)
+	started, err := b.client.RunSuite(ctx, client.StartOptions{})
 	if err != nil {
 		return sample{}, err
 	}

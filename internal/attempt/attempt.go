@@ -153,6 +153,7 @@ type Want struct {
 	Queued  int      `json:"queued"`
 	Offered []string `json:"offered"` // Playwright projects whose tests can be granted now
 	Passed  []string `json:"passed"`  // those whose time is over in this shard
+	WayMs   int64    `json:"wayMs"`   // how long an answer took lately, when it was not held back
 	// Received is the number of the last grant that arrived: what was granted since then
 	// is granted again, so that a lost answer loses no test.
 	Received int64 `json:"received"`

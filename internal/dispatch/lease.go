@@ -22,7 +22,11 @@ type View struct {
 
 // Bounds of a grant.
 const (
-	longestGrant = 10 * time.Second // of predicted work, beyond the first unit
+	// A unit that is handed out singly costs the way to the service and back once, so the
+	// work of one grant is worth so many ways, and at least leastWorth of it.
+	waysWorth    = 20
+	leastWorth   = 400 * time.Millisecond
+	longestGrant = 10 * time.Second
 	// shrink makes grants smaller as the rest does (guided self-scheduling, Polychronopoulos
 	// and Kuck 1987, with a factor as in factoring, Hummel and others 1992): what one slow
 	// worker can hold is at most this part of its fair share of what is left.
@@ -34,12 +38,15 @@ const (
 )
 
 // share answers how many of the waiting units to hand to an attempt of which so many
-// workers are free: longest first, in portions that shrink towards the end.
-func share(v View, free, queued int) int {
-	if free <= 0 && (queued > 0 || v.WaitingN <= aheadOf*v.Workers) {
+// workers are free, and that needs so long to ask: longest first. A unit that is worth the
+// way goes alone, and only to a worker that is free; shorter ones go together, in portions
+// that shrink towards the end, and in advance.
+func share(v View, free, queued int, way time.Duration) int {
+	worth := min(max(leastWorth, waysWorth*way), longestGrant)
+	if free <= 0 && (queued > 0 || v.WaitingN <= aheadOf*v.Workers || v.Waiting[0].Predicted > worth) {
 		return 0
 	}
-	portion := min(longestGrant, v.WaitingIn/time.Duration(shrink*max(1, v.Workers)))
+	portion := min(worth, v.WaitingIn/time.Duration(shrink*max(1, v.Workers)))
 	n := 0
 	for range max(1, free) {
 		for held := time.Duration(0); n < len(v.Waiting); {
@@ -49,7 +56,7 @@ func share(v View, free, queued int) int {
 			}
 		}
 	}
-	return min(n, len(v.Waiting))
+	return n
 }
 
 // closed reports whether what a shard offers will get nothing more. A shard with nothing
@@ -126,7 +133,7 @@ func (d *Dispatcher) lease(ctx context.Context, a Attempt, w attempt.Want) (g at
 		if len(g.Units) > 0 {
 			return nil, nil
 		}
-		grant := v.Waiting[:share(v, w.Free, w.Queued)]
+		grant := v.Waiting[:share(v, w.Free, w.Queued, millis(w.WayMs))]
 		if len(grant) == 0 {
 			g.Close = closed(v, w)
 			return nil, nil

@@ -25,25 +25,31 @@ func waitingUnits(ms ...int) View {
 func TestShare(t *testing.T) {
 	many := make([]int, 80)
 	for i := range many {
-		many[i] = 100
+		many[i] = 50
 	}
 	for name, c := range map[string]struct {
 		v            View
 		free, queued int
+		way          time.Duration
 		want         int
 	}{
-		"a fourth of the fair share": {waitingUnits(many...), 1, 0, 10},
-		"for each free worker":       {waitingUnits(many...), 2, 0, 20},
-		"in advance":                 {waitingUnits(many...), 0, 0, 10},
-		"nothing more in advance":    {waitingUnits(many...), 0, 1, 0},
-		"the last one":               {waitingUnits(100), 1, 0, 1},
-		"the last ones, one by one":  {waitingUnits(100, 100, 100), 1, 0, 1},
-		"not in advance at the end":  {waitingUnits(100, 100, 100), 0, 0, 0},
-		"a long one alone":           {waitingUnits(9000, 10, 10), 1, 0, 1},
-		"nothing is left":            {waitingUnits(), 3, 0, 0},
-		"nothing is known":           {waitingUnits(0, 0, 0), 1, 0, 1},
+		"what is worth the way":      {waitingUnits(many...), 1, 0, 0, 4},
+		"for each free worker":       {waitingUnits(many...), 2, 0, 0, 8},
+		"a long way":                 {waitingUnits(many...), 1, 0, 20 * time.Millisecond, 8},
+		"a fourth of the fair share": {waitingUnits(many...), 1, 0, time.Hour, 10},
+		"in advance":                 {waitingUnits(many...), 0, 0, 0, 4},
+		"nothing more in advance":    {waitingUnits(many...), 0, 1, 0, 0},
+		"nothing long in advance":    {waitingUnits(900, 900, 900, 900, 900, 900), 0, 0, 0, 0},
+		"long ones after a long way": {waitingUnits(900, 900, 900, 900, 900, 900), 0, 0, time.Second, 1},
+		"long ones alone":            {waitingUnits(900, 900, 900, 900, 900, 900), 1, 0, 0, 1},
+		"the last one":               {waitingUnits(100), 1, 0, 0, 1},
+		"the last ones, one by one":  {waitingUnits(100, 100, 100), 1, 0, 0, 1},
+		"not in advance at the end":  {waitingUnits(100, 100, 100), 0, 0, 0, 0},
+		"nothing is left":            {waitingUnits(), 3, 0, 0, 0},
+		"nothing is left in advance": {waitingUnits(), 0, 0, 0, 0},
+		"nothing is known":           {waitingUnits(0, 0, 0), 1, 0, 0, 1},
 	} {
-		if got := share(c.v, c.free, c.queued); got != c.want {
+		if got := share(c.v, c.free, c.queued, c.way); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
@@ -55,7 +61,7 @@ func TestShareGoesOn(t *testing.T) {
 		v := waitingUnits(rapid.SliceOfN(rapid.IntRange(0, 100_000), 1, 60).Draw(t, "units")...)
 		v.Workers = rapid.IntRange(0, 80).Draw(t, "workers")
 		for len(v.Waiting) > 0 {
-			n := share(v, rapid.IntRange(1, 8).Draw(t, "free"), rapid.IntRange(0, 8).Draw(t, "queued"))
+			n := share(v, rapid.IntRange(1, 8).Draw(t, "free"), rapid.IntRange(0, 8).Draw(t, "queued"), time.Duration(rapid.Int64Range(0, 1e12).Draw(t, "way")))
 			if n < 1 || n > len(v.Waiting) {
 				t.Fatalf("%d of %d", n, len(v.Waiting))
 			}

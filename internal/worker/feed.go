@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"tas-service/internal/attempt"
 	"tas-service/internal/report"
@@ -23,6 +24,7 @@ type feed struct {
 	state   attempt.Want
 	open    bool // tests are on offer
 	asked   bool // nothing has changed since the service had nothing
+	waited  bool // the last answer brought nothing, so the next may be held back
 	stopped bool
 }
 
@@ -78,6 +80,7 @@ func (f *feed) run(ctx context.Context) error {
 			continue
 		}
 		var g attempt.Grant
+		asked := time.Now()
 		if err := f.s.w.service.call(ctx, attempt.Lease, want, &g); err != nil {
 			if f.over() {
 				return nil // it was under way when the runner ended
@@ -85,7 +88,7 @@ func (f *feed) run(ctx context.Context) error {
 			f.s.conn.Close() //nolint:errcheck // it ends the talk
 			return fmt.Errorf("ask for tests: %w", err)
 		}
-		if err := f.take(want, g); err != nil {
+		if err := f.take(want, g, time.Since(asked)); err != nil {
 			return nil //nolint:nilerr // the runner is gone: how it ended tells why
 		}
 	}
@@ -110,8 +113,12 @@ func (f *feed) over() bool {
 }
 
 // take hands on what was granted.
-func (f *feed) take(asked attempt.Want, g attempt.Grant) error {
+func (f *feed) take(asked attempt.Want, g attempt.Grant, took time.Duration) error {
 	f.mu.Lock()
+	if len(g.Units) > 0 && !f.waited {
+		f.state.WayMs = took.Milliseconds()
+	}
+	f.waited = len(g.Units) == 0
 	f.state.Refused = f.state.Refused[len(asked.Refused):]
 	f.state.Received = max(f.state.Received, g.Number)
 	if len(g.Units) == 0 && !g.Close && f.state.Free > 0 {

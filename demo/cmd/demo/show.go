@@ -19,7 +19,7 @@ import (
 
 // runSuite starts a run, follows it to its end and prints what came of it.
 func runSuite(ctx context.Context, c *client.Client, s *stage.Service) (verdict string, err error) {
-	started, err := c.RunSuite(ctx)
+	started, err := c.RunSuite(ctx, client.StartOptions{})
 	if err != nil {
 		return "", err
 	}
