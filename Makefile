@@ -52,6 +52,10 @@ generate: ## Build what is generated and checked in: runner/dist
 check-generated: generate
 	@git diff --exit-code --stat -- runner/dist || { echo 'runner/dist is not what its sources make: commit what make generate wrote'; exit 1; }
 
+.PHONY: test-s3
+test-s3: ## Artifacts on a real S3 server (versitygw, built first: a minute or two)
+	scripts/test-s3.sh
+
 .PHONY: fuzz
 fuzz: ## Fuzz what strangers send, a minute each
 	go test -run '^$$' -fuzz FuzzReader -fuzztime 60s ./internal/report
@@ -63,6 +67,10 @@ bench-overhead: setup build ## What a run costs over bare Playwright
 .PHONY: bench-api
 bench-api: ## What status reads cost, with 1,000 runs and 100,000 results stored
 	go run ./bench/api
+
+.PHONY: bench-shards
+bench-shards: setup build ## How evenly shards are loaded, against --shard and a static split
+	go run ./bench/shards
 
 .PHONY: bench-memory
 bench-memory: ## Memory of the service while 5,000 tests stream in

@@ -51,10 +51,20 @@ type Blobs interface {
 	Put(ctx context.Context, key, contentType string, r io.Reader) (size int64, err error)
 	Open(ctx context.Context, key string) (*Blob, error)
 	DeleteAll(ctx context.Context, prefix string) error
+	// Size answers how many bytes a blob has.
+	Size(ctx context.Context, key string) (int64, error)
+	// Direct reports whether whoever has an UploadURL can put a blob there without us.
+	Direct() bool
+	// UploadURL answers where exactly so many bytes of this type can be PUT as key, for
+	// UploadTTL from now on; fault.Conflict where Direct is false.
+	UploadURL(ctx context.Context, key, contentType string, size int64) (string, error)
 	// Check answers nil when the store can be written to.
 	Check(ctx context.Context) error
 	Close() error
 }
+
+// UploadTTL is how long an upload's address can be used.
+const UploadTTL = 15 * time.Minute
 
 // Blob is one open artifact; the caller closes it.
 type Blob struct {

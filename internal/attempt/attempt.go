@@ -8,16 +8,18 @@ import "time"
 // Paths of the exchange, below Prefix. All are POST but Artifact, which is PUT.
 const (
 	Prefix    = "/attempt/v1"
-	Claim     = "/claim"     // → Job
-	Heartbeat = "/heartbeat" // Beat → Orders
-	Pin       = "/pin"       // Pinned → Pinned
-	Plan      = "/plan"      // Listing → Selection
-	Selected  = "/selected"  // Chosen → Orders
-	Lease     = "/lease"     // Want → Grant
-	Orphans   = "/orphans"   // GET → Orphan, one JSON object a line
-	Events    = "/events"    // Batch → Orders
-	Artifact  = "/artifact"  // bytes, described by its query → ArtifactAnswer
-	Finish    = "/finish"    // Outcome → Orders
+	Claim     = "/claim"          // → Job
+	Heartbeat = "/heartbeat"      // Beat → Orders
+	Pin       = "/pin"            // Pinned → Pinned
+	Plan      = "/plan"           // Listing → Selection
+	Selected  = "/selected"       // Chosen → Orders
+	Lease     = "/lease"          // Want → Grant
+	Orphans   = "/orphans"        // GET → Orphan, one JSON object a line
+	Events    = "/events"         // Batch → Orders
+	Artifact  = "/artifact"       // bytes, described by its query → ArtifactAnswer
+	Begin     = "/artifact/begin" // Upload → UploadTo, where Job.DirectUploads says so
+	End       = "/artifact/end"   // Upload → ArtifactAnswer
+	Finish    = "/finish"         // Outcome → Orders
 )
 
 // ShardReport is the name under which a shard uploads its report.
@@ -40,6 +42,8 @@ type Job struct {
 	LimitMs      int64             `json:"limitMs"`
 	DiskQuota    int64             `json:"diskQuota"` // bytes
 	HeartbeatMs  int64             `json:"heartbeatMs"`
+	// DirectUploads says that artifacts are put into their store by the worker itself.
+	DirectUploads bool `json:"directUploads"`
 	// Shards is how many shards the run has, 0 for a run in one piece.
 	Shards int `json:"shards"`
 	// Merge, when set, asks for the shards' reports to be made one, and for no tests.
@@ -234,6 +238,25 @@ type Location struct {
 type Warning struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
+}
+
+// Upload describes an artifact that is sent. Test is Playwright's ID, "" for what belongs
+// to the run as a whole.
+type Upload struct {
+	ID          string `json:"id"` // that Begin answered
+	Name        string `json:"name"`
+	Test        string `json:"test"`
+	Retry       int    `json:"retry"`
+	ContentType string `json:"contentType"`
+	Size        int64  `json:"size"` // bytes
+}
+
+// UploadTo is where to PUT it, with exactly this Content-Type. Whoever has the URL can put
+// it there, so it is kept from test code.
+type UploadTo struct {
+	ID          string `json:"id"`
+	URL         string `json:"url"`
+	ContentType string `json:"contentType"`
 }
 
 // ArtifactAnswer names a stored artifact.

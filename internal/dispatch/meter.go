@@ -48,8 +48,12 @@ type metered struct {
 func (m *metered) Read(p []byte) (int, error) {
 	n, err := m.r.Read(p)
 	if m.meter.Add(int64(n)) > m.most {
-		return 0, fault.New(fault.TooLarge, "The run has stored as much as its project's disk quota allows.").
-			WithFix("Attach less, or raise the quota.")
+		return 0, errQuota()
 	}
 	return n, err
+}
+
+func errQuota() error {
+	return fault.New(fault.TooLarge, "The run has stored as much as its project's disk quota allows.").
+		WithFix("Attach less, or raise the quota.")
 }

@@ -3,15 +3,9 @@ package dispatch
 import (
 	"cmp"
 	"context"
-	"io"
-	"mime"
-	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"tas-service/internal/account"
-	"tas-service/internal/artifact"
 	"tas-service/internal/attempt"
 	"tas-service/internal/fault"
 	"tas-service/internal/project"
@@ -84,6 +78,7 @@ func (d *Dispatcher) Claim(ctx context.Context, a Attempt) (attempt.Job, error) 
 			Default: claimed.Branch == "" || claimed.Branch == p.Repository.Branch},
 		Env: env, Workers: claimed.Workers, MinIsolation: p.MinIsolation,
 		LimitMs: runLimit(p).Milliseconds(), DiskQuota: cmp.Or(p.DiskQuota, project.DefaultDiskQuota), HeartbeatMs: d.Timing.Heartbeat.Milliseconds(), Shards: claimed.ShardCount,
+		DirectUploads: d.Blobs != nil && d.Blobs.Direct(),
 	}
 	if claimed.Sharded() {
 		// All shards, also one that begins late, execute what the first one found.
@@ -103,55 +98,6 @@ func (d *Dispatcher) Heartbeat(ctx context.Context, a Attempt, b attempt.Beat) (
 		err = superseded(a)
 	}
 	return attempt.Orders{}, err
-}
-
-// StoreArtifact streams an artifact into the store and notes it. Test is Playwright's ID,
-// empty for what belongs to the run as a whole.
-func (d *Dispatcher) StoreArtifact(ctx context.Context, a Attempt, art artifact.Artifact, body io.Reader) (attempt.ArtifactAnswer, error) {
-	name, err := artifact.CleanName(art.Name)
-	if err != nil {
-		return attempt.ArtifactAnswer{}, err
-	}
-	art.ID, art.RunID, art.CreatedAt = uuid.NewString(), a.RunID, d.Clock()
-	if _, _, err := mime.ParseMediaType(art.ContentType); err != nil {
-		art.ContentType = artifact.ContentType(name)
-	}
-	p, err := d.Projects.Project(ctx, a.ProjectID)
-	if err != nil {
-		return attempt.ArtifactAnswer{}, err
-	}
-	whole := art.TestID == ""
-	switch {
-	case whole && name == attempt.ShardReport:
-		art.Key = artifact.RunPrefix(a.RunID) + "shards/" + a.ID + ".zip"
-	case whole:
-		art.Key = artifact.RunPrefix(a.RunID) + name
-	default:
-		art.Key = artifact.RunPrefix(a.RunID) + "tests/" + art.ID + "/" + strings.ReplaceAll(name, "/", "-")
-		art.Kind = artifact.KindOf(art.Name, art.ContentType)
-	}
-	body = &metered{r: body, meter: d.meter(a.ID), most: cmp.Or(p.DiskQuota, project.DefaultDiskQuota)}
-	if art.Size, err = d.Blobs.Put(ctx, art.Key, art.ContentType, body); err != nil {
-		return attempt.ArtifactAnswer{}, err
-	}
-	err = d.Store.AddArtifact(ctx, a.ID, art, func(a *Attempt, r *run.Run) error {
-		switch {
-		case whole && name == run.ReportIndex:
-			r.HasReport = true
-		case whole && name == attempt.ShardReport:
-			a.BlobKey = art.Key
-		}
-		return nil
-	})
-	return attempt.ArtifactAnswer{ID: art.ID, Size: art.Size}, err
-}
-
-// ReadArtifact opens an artifact of the attempt's own run.
-func (d *Dispatcher) ReadArtifact(ctx context.Context, a Attempt, key string) (*artifact.Blob, error) {
-	if !strings.HasPrefix(key, artifact.RunPrefix(a.RunID)) {
-		return nil, fault.New(fault.NotFound, "There is no such artifact in this attempt's run.")
-	}
-	return d.Blobs.Open(ctx, key)
 }
 
 func runErrors(es []attempt.Error) []run.Error {

@@ -20,6 +20,7 @@ type Config struct {
 	AppURL       string        // TAS_APP_URL: under which people reach the web app; default BaseURL
 	ContentURL   string        // TAS_CONTENT_URL: another origin for reports; on loopback found by itself
 	DataDir      string        // TAS_DATA_DIR: default ./.tas
+	ArtifactsURL string        // TAS_ARTIFACTS_URL: s3://bucket?region=…; default DataDir/artifacts
 	MaxAttempts  int           // TAS_MAX_ATTEMPTS: how many run at once here; default 1 for each two cores
 	PerProject   int           // TAS_MAX_ATTEMPTS_PER_PROJECT: default no bound of its own
 	BrowsersDir  string        // TAS_BROWSERS_DIR: filled by `playwright install`; default DataDir/browsers
@@ -47,7 +48,7 @@ const (
 // FromEnv reads the configuration; an error names the variable and says what it takes.
 func FromEnv(getenv func(string) string) (Config, error) {
 	c := Config{Addr: getenv("TAS_ADDR"), BaseURL: getenv("TAS_BASE_URL"), AppURL: getenv("TAS_APP_URL"), ContentURL: getenv("TAS_CONTENT_URL"),
-		DataDir: getenv("TAS_DATA_DIR"), BrowsersDir: getenv("TAS_BROWSERS_DIR"), Isolation: getenv("TAS_ISOLATION"), MetricsToken: getenv("TAS_METRICS_TOKEN")}
+		DataDir: getenv("TAS_DATA_DIR"), ArtifactsURL: getenv("TAS_ARTIFACTS_URL"), BrowsersDir: getenv("TAS_BROWSERS_DIR"), Isolation: getenv("TAS_ISOLATION"), MetricsToken: getenv("TAS_METRICS_TOKEN")}
 	c.SandboxEnv = strings.FieldsFunc(getenv("TAS_SANDBOX_ENV"), func(r rune) bool { return r == ',' || r == ' ' })
 	for _, f := range []struct {
 		name string

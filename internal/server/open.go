@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"tas-service/internal/artifact/blobstore"
 	"tas-service/internal/secret"
 	"tas-service/internal/store"
 )
@@ -79,4 +80,16 @@ func masterKey(path string) (*secret.Keyring, error) {
 		return nil, fmt.Errorf("the master key in %s is damaged: restore it from a backup", path)
 	}
 	return secret.NewKeyring(raw)
+}
+
+// openArtifacts opens where artifacts are kept: a bucket, or a folder of the data folder.
+func openArtifacts(ctx context.Context, cfg Config) (*blobstore.Store, error) {
+	if cfg.ArtifactsURL == "" {
+		return blobstore.OpenDir(filepath.Join(cfg.DataDir, "artifacts"))
+	}
+	store, err := blobstore.OpenS3(ctx, cfg.ArtifactsURL)
+	if err != nil {
+		return nil, fmt.Errorf("TAS_ARTIFACTS_URL: %w", err)
+	}
+	return store, nil
 }

@@ -81,7 +81,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 		return nil, err
 	}
 	s.db = db
-	if s.blobs, err = blobstore.OpenDir(filepath.Join(cfg.DataDir, "artifacts")); err != nil {
+	if s.blobs, err = openArtifacts(ctx, cfg); err != nil {
 		return nil, err
 	}
 	if s.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", cfg.Addr); err != nil {

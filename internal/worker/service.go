@@ -23,6 +23,7 @@ type service struct {
 	base    string
 	token   string
 	http    *http.Client
+	direct  bool          // artifacts go into their store without the service
 	patient time.Duration // how long the service may be out of reach before the worker gives up
 }
 
@@ -45,16 +46,78 @@ func (s *service) call(ctx context.Context, path string, in, out any) error {
 	})
 }
 
-// upload streams a file; open is called again for each try.
-func (s *service) upload(ctx context.Context, query url.Values, contentType string, open func() (io.ReadCloser, error)) error {
+// upload streams a file: to the service, or to where it says; open is called again for
+// each try.
+func (s *service) upload(ctx context.Context, up attempt.Upload, open func() (io.ReadCloser, error)) error {
+	if s.direct {
+		return s.put(ctx, up, open)
+	}
+	q := url.Values{"name": {up.Name}}
+	if up.Test != "" {
+		q.Set("test", up.Test)
+		q.Set("retry", strconv.Itoa(up.Retry))
+	}
 	return s.retry(ctx, func() error {
 		f, err := open()
 		if err != nil {
 			return err
 		}
 		defer f.Close() //nolint:errcheck // read only
-		return s.send(ctx, http.MethodPut, attempt.Artifact+"?"+query.Encode(), contentType, f, nil)
+		return s.send(ctx, http.MethodPut, attempt.Artifact+"?"+q.Encode(), up.ContentType, f, nil)
 	})
+}
+
+// put uploads a file to the store of artifacts by itself.
+func (s *service) put(ctx context.Context, up attempt.Upload, open func() (io.ReadCloser, error)) error {
+	f, err := open()
+	if err != nil {
+		return err
+	}
+	up.Size, err = io.Copy(io.Discard, f) // a file that is still written to has this size now
+	f.Close()                             //nolint:errcheck // read only
+	if err != nil {
+		return fault.Wrap(err, fault.Invalid, "a file cannot be read")
+	}
+	var to attempt.UploadTo
+	if err := s.call(ctx, attempt.Begin, up, &to); err != nil {
+		return err
+	}
+	up.ID = to.ID
+	err = s.retry(ctx, func() error {
+		f, err := open()
+		if err != nil {
+			return err
+		}
+		defer f.Close() //nolint:errcheck // read only
+		req, err := http.NewRequestWithContext(ctx, http.MethodPut, to.URL, io.LimitReader(f, up.Size))
+		if err != nil {
+			return errors.New("the address for an upload cannot be read")
+		}
+		req.ContentLength = up.Size
+		if up.Size == 0 {
+			req.Body = http.NoBody
+		}
+		req.Header.Set("Content-Type", to.ContentType)
+		resp, err := s.http.Do(req)
+		if err != nil {
+			// Not the error itself: it has the address, which opens the store.
+			return fault.New(fault.Unavailable, "the store of artifacts cannot be reached, or a file became shorter")
+		}
+		defer resp.Body.Close() //nolint:errcheck // read below
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, 300))
+		switch {
+		case resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests:
+			return fault.New(fault.Unavailable, "the store of artifacts answered %s: %s", resp.Status, text)
+		case resp.StatusCode >= 300:
+			return fault.New(fault.External, "The store of artifacts refused an upload (%s): %s", resp.Status, text).WithCode("artifacts-refused").
+				WithFix("Check the service's access to the bucket, and the clocks of both machines.")
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.call(ctx, attempt.End, up, nil)
 }
 
 func (s *service) send(ctx context.Context, method, path, contentType string, body io.Reader, out any) error {
@@ -146,14 +209,4 @@ func (s *service) retry(ctx context.Context, try func() error) error {
 		case <-time.After(pause):
 		}
 	}
-}
-
-// artifactQuery describes an upload.
-func artifactQuery(name, testID string, retry int) url.Values {
-	q := url.Values{"name": {name}}
-	if testID != "" {
-		q.Set("test", testID)
-		q.Set("retry", strconv.Itoa(retry))
-	}
-	return q
 }

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tas-service/internal/artifact"
+	"tas-service/internal/attempt"
 	"tas-service/internal/fault"
 	"tas-service/internal/report"
 	"tas-service/internal/sandbox"
@@ -52,10 +53,11 @@ func (u *uploads) attachment(testID string, retry int, a report.Attachment) {
 	if a.Path != "" && path.Ext(name) == "" {
 		name += path.Ext(a.Path)
 	}
-	query := artifactQuery(cleanFile(name), testID, retry)
+	up := attempt.Upload{Name: cleanFile(name), Test: testID, Retry: retry}
 	if _, _, err := mime.ParseMediaType(a.ContentType); err != nil {
 		a.ContentType = artifact.ContentType(name)
 	}
+	up.ContentType = a.ContentType
 	if a.Path == "" {
 		body, err := base64.StdEncoding.DecodeString(a.Body)
 		if err != nil {
@@ -63,12 +65,12 @@ func (u *uploads) attachment(testID string, retry int, a report.Attachment) {
 			return
 		}
 		u.group.Go(func() error {
-			return u.skip(u.w.service.upload(u.ctx, query, a.ContentType, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }))
+			return u.skip(u.w.service.upload(u.ctx, up, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }))
 		})
 		return
 	}
 	u.group.Go(func() error {
-		return u.skip(u.w.service.upload(u.ctx, query, a.ContentType, func() (io.ReadCloser, error) { return u.open(a.Path) }))
+		return u.skip(u.w.service.upload(u.ctx, up, func() (io.ReadCloser, error) { return u.open(a.Path) }))
 	})
 }
 
@@ -152,7 +154,7 @@ func (u *uploads) folder(dir, prefix string) error {
 		return err
 	}
 	if index != "" {
-		return u.w.service.upload(u.base, artifactQuery(prefix+"/index.html", "", 0), "text/html; charset=utf-8", func() (io.ReadCloser, error) { return u.openOut(index) })
+		return u.w.service.upload(u.base, attempt.Upload{Name: prefix + "/index.html", ContentType: "text/html; charset=utf-8"}, func() (io.ReadCloser, error) { return u.openOut(index) })
 	}
 	return nil
 }
@@ -168,12 +170,12 @@ func (u *uploads) one(p, name string) error {
 		return nil //nolint:nilerr // the runner did not come that far
 	}
 	f.Close() //nolint:errcheck // opened again for each try
-	return u.skip(u.w.service.upload(u.base, artifactQuery(name, "", 0), artifact.ContentType(name), func() (io.ReadCloser, error) { return u.openOut(p) }))
+	return u.skip(u.w.service.upload(u.base, attempt.Upload{Name: name, ContentType: artifact.ContentType(name)}, func() (io.ReadCloser, error) { return u.openOut(p) }))
 }
 
 func (u *uploads) file(p, name string) {
 	u.group.Go(func() error {
-		return u.skip(u.w.service.upload(u.ctx, artifactQuery(name, "", 0), artifact.ContentType(name), func() (io.ReadCloser, error) { return u.openOut(p) }))
+		return u.skip(u.w.service.upload(u.ctx, attempt.Upload{Name: name, ContentType: artifact.ContentType(name)}, func() (io.ReadCloser, error) { return u.openOut(p) }))
 	})
 }
 

@@ -64,6 +64,7 @@ func Run(ctx context.Context, cfg Config) error {
 	if err := w.service.call(ctx, attempt.Claim, struct{}{}, &w.job); err != nil {
 		return fmt.Errorf("claim the attempt: %w", err)
 	}
+	w.service.direct = w.job.DirectUploads
 	w.Log = cfg.Log.With("run", w.job.RunID, "attempt", w.job.AttemptID)
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

@@ -1,5 +1,5 @@
-// Package blobstore keeps artifacts in a bucket of gocloud.dev/blob. A local folder is
-// the embedded default.
+// Package blobstore keeps artifacts in a bucket of gocloud.dev/blob: a local folder, the
+// embedded default, or a bucket of any S3-compatible server.
 package blobstore
 
 import (
@@ -20,7 +20,11 @@ import (
 )
 
 // Store is an artifact.Blobs over one bucket.
-type Store struct{ bucket *blob.Bucket }
+type Store struct {
+	bucket *blob.Bucket
+	direct bool   // workers can upload by themselves
+	fix    string // what to check when it cannot be used
+}
 
 var _ artifact.Blobs = (*Store)(nil)
 
@@ -34,7 +38,7 @@ func OpenDir(dir string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the artifact folder: %w", err)
 	}
-	return &Store{bucket: bucket}, nil
+	return &Store{bucket: bucket, fix: "Check its disk space and its permissions."}, nil
 }
 
 // Put streams r to key.
@@ -44,16 +48,16 @@ func (s *Store) Put(ctx context.Context, key, contentType string, r io.Reader) (
 	defer cancel()
 	w, err := s.bucket.NewWriter(ctx, stored(key), &blob.WriterOptions{ContentType: contentType, DisableContentTypeDetection: true})
 	if err != nil {
-		return 0, translate(err, key)
+		return 0, s.translate(err, key)
 	}
 	n, err := io.Copy(w, r)
 	if err != nil {
 		cancel()
 		w.Close() //nolint:errcheck // the copy's error is the one that matters
-		return 0, translate(err, key)
+		return 0, s.translate(err, key)
 	}
 	if err := w.Close(); err != nil {
-		return 0, translate(err, key)
+		return 0, s.translate(err, key)
 	}
 	return n, nil
 }
@@ -62,7 +66,7 @@ func (s *Store) Put(ctx context.Context, key, contentType string, r io.Reader) (
 func (s *Store) Open(ctx context.Context, key string) (*artifact.Blob, error) {
 	r, err := s.bucket.NewReader(ctx, stored(key), nil)
 	if err != nil {
-		return nil, translate(err, key)
+		return nil, s.translate(err, key)
 	}
 	return &artifact.Blob{ReadSeekCloser: r, ContentType: r.ContentType(), Size: r.Size(), ModTime: r.ModTime()}, nil
 }
@@ -76,12 +80,21 @@ func (s *Store) DeleteAll(ctx context.Context, prefix string) error {
 			return nil
 		}
 		if err != nil {
-			return translate(err, prefix)
+			return s.translate(err, prefix)
 		}
 		if err := s.bucket.Delete(ctx, obj.Key); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
-			return translate(err, obj.Key)
+			return s.translate(err, obj.Key)
 		}
 	}
+}
+
+// Size answers how many bytes a blob has.
+func (s *Store) Size(ctx context.Context, key string) (int64, error) {
+	attrs, err := s.bucket.Attributes(ctx, stored(key))
+	if err != nil {
+		return 0, s.translate(err, key)
+	}
+	return attrs.Size, nil
 }
 
 // Check writes and removes a small blob.
@@ -90,7 +103,7 @@ func (s *Store) Check(ctx context.Context) error {
 	if _, err := s.Put(ctx, key, "text/plain", strings.NewReader("ok")); err != nil {
 		return err
 	}
-	return translate(s.bucket.Delete(ctx, stored(key)), key)
+	return s.translate(s.bucket.Delete(ctx, stored(key)), key)
 }
 
 // Close releases the bucket.
@@ -115,7 +128,7 @@ func stored(key string) string {
 	return strings.Join(parts, "/")
 }
 
-func translate(err error, key string) error {
+func (s *Store) translate(err error, key string) error {
 	if err == nil || fault.As(err) != nil {
 		return err
 	}
@@ -126,5 +139,5 @@ func translate(err error, key string) error {
 		return fault.Wrap(err, fault.Invalid, "An artifact cannot be called %q, or its content type cannot be read.", key)
 	}
 	return fault.Wrap(err, fault.Unavailable, "The artifact store cannot be used.").
-		WithFix("Check its disk space and its permissions.")
+		WithFix("%s", s.fix)
 }

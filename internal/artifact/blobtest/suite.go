@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -121,6 +122,42 @@ func Run(t *testing.T, open func(t *testing.T) artifact.Blobs) {
 		wait.Wait()
 		if text, _ := read(t, s, "runs/1/a"); len(text) != 100_000 || strings.Count(text, text[:1]) != len(text) {
 			t.Error("it is a mixture")
+		}
+	})
+	t.Run("knows sizes", func(t *testing.T) {
+		s := open(t)
+		put(t, s, "runs/1/a", "12345")
+		if n, err := s.Size(ctx, "runs/1/a"); err != nil || n != 5 {
+			t.Errorf("%d, %v", n, err)
+		}
+		if _, err := s.Size(ctx, "runs/1/b"); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("%v", err)
+		}
+	})
+	t.Run("takes uploads from others, or says that it does not", func(t *testing.T) {
+		s := open(t)
+		at, err := s.UploadURL(ctx, "runs/1/ä ›%20&?#.html", "text/x-test", 5)
+		if !s.Direct() {
+			if fault.KindOf(err) != fault.Conflict {
+				t.Errorf("%q, %v", at, err)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		req, err := http.NewRequest(http.MethodPut, at, strings.NewReader("12345"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "text/x-test")
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if text, b := read(t, s, "runs/1/ä ›%20&?#.html"); resp.StatusCode != http.StatusOK || text != "12345" || b.ContentType != "text/x-test" {
+			t.Errorf("%s: %q, %q", resp.Status, text, b.ContentType)
 		}
 	})
 	t.Run("can be checked", func(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"tas-service/internal/artifact"
 	"tas-service/internal/attempt"
 	"tas-service/internal/dispatch"
 	"tas-service/internal/fault"
@@ -35,6 +34,8 @@ func (a *API) Mount(mux *http.ServeMux) {
 	post(mux, a, attempt.Pin, d.Pin)
 	post(mux, a, attempt.Lease, d.Lease)
 	post(mux, a, attempt.Events, d.TakeBatch)
+	post(mux, a, attempt.Begin, d.BeginUpload)
+	post(mux, a, attempt.End, d.EndUpload)
 	post(mux, a, attempt.Finish, d.TakeOutcome)
 	mux.HandleFunc("PUT "+attempt.Prefix+attempt.Artifact, a.artifact)
 	mux.HandleFunc("GET "+attempt.Prefix+attempt.Artifact, a.read)
@@ -80,8 +81,8 @@ func (a *API) artifact(w http.ResponseWriter, r *http.Request) {
 	}
 	q := r.URL.Query()
 	retry, _ := strconv.Atoi(q.Get("retry"))
-	out, err := a.Dispatcher.StoreArtifact(r.Context(), at, artifact.Artifact{Name: q.Get("name"), TestID: q.Get("test"),
-		Retry: max(0, retry), ContentType: r.Header.Get("Content-Type")}, r.Body)
+	out, err := a.Dispatcher.StoreArtifact(r.Context(), at, attempt.Upload{Name: q.Get("name"), Test: q.Get("test"),
+		Retry: retry, ContentType: r.Header.Get("Content-Type")}, r.Body)
 	if err != nil {
 		route.Write(w, r, err)
 		return
