@@ -7,7 +7,6 @@ package dispatch
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -51,7 +50,8 @@ type Attempt struct {
 	ProjectID   string
 	Number      int // 1, 2, … within the run
 	Kind        AttemptKind
-	Shard       int // 0 …
+	Shard       int    // 0 …
+	Place       string // the executor that started it
 	State       AttemptState
 	TokenHash   string
 	Seq         int64  // the last batch of events taken in
@@ -154,6 +154,7 @@ type Dispatcher struct {
 	Store    Store
 	Projects project.Store
 	Executor executor.Executor
+	Place    string // of the executor, unlike those of other services
 	Blobs    artifact.Blobs
 	Hub      *event.Hub
 	Log      *slog.Logger
@@ -162,14 +163,17 @@ type Dispatcher struct {
 	Server   string // base address for workers
 	Clock    func() time.Time
 	Wake     func() // asks for a Step
+	// Leading, when set, reports whether this service decides for all: the others only look
+	// after what their own executors run.
+	Leading func() bool
 	// Ended, when set, hears of each run that became terminal.
 	Ended func(run.Run)
 
-	draining  atomic.Bool
-	meters    meters
-	began     time.Time
-	beganOnce sync.Once
+	draining atomic.Bool
+	meters   meters
 	// Only Step touches these.
+	began       time.Time
+	led         bool                 // in the last step
 	notBefore   map[string]time.Time // by run: no start before
 	closedSince map[string]time.Time // by attempt: reported, and its process still there
 	lastStart   map[string]int       // by project: the number of its last start
@@ -181,12 +185,17 @@ func (d *Dispatcher) Drain() { d.draining.Store(true) }
 
 func (d *Dispatcher) changed(runID string) { d.Hub.Publish(run.Topic(runID)) }
 
-// since is when this process began to listen: silence before that proves nothing.
-func (d *Dispatcher) since() time.Time {
-	d.beganOnce.Do(func() {
-		d.began = d.Clock()
+// lead notes whether this service leads, and since when: silence before that proves
+// nothing, since nobody may have been there to hear.
+func (d *Dispatcher) lead() bool {
+	if d.closedSince == nil {
 		d.closedSince = map[string]time.Time{}
 		d.notBefore, d.lastStart = map[string]time.Time{}, map[string]int{}
-	})
-	return d.began
+	}
+	leads := d.Leading == nil || d.Leading()
+	if leads && !d.led {
+		d.began = d.Clock()
+	}
+	d.led = leads
+	return leads
 }

@@ -76,7 +76,7 @@ func (d *Dispatcher) start(ctx context.Context, s start) error {
 	}
 	token := newToken()
 	now := d.Clock()
-	a := Attempt{ID: uuid.NewString(), RunID: r.ID, ProjectID: r.ProjectID, Number: len(earlier) + 1, Kind: s.kind, Shard: s.shard, State: Starting,
+	a := Attempt{ID: uuid.NewString(), RunID: r.ID, ProjectID: r.ProjectID, Number: len(earlier) + 1, Kind: s.kind, Shard: s.shard, Place: d.Place, State: Starting,
 		TokenHash: account.HashKey(token), HeartbeatAt: now, CreatedAt: now}
 	err = d.Store.CreateAttempt(ctx, a, func(r *run.Run) error {
 		if r.Phase != run.Queued {

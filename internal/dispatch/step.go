@@ -14,7 +14,7 @@ import (
 
 // Step looks at every open run and moves each one on by what is possible now.
 func (d *Dispatcher) Step(ctx context.Context) error {
-	d.since()
+	leads := d.lead()
 	// What the places say is read before the records: an attempt that finished and then
 	// exited is seen as finished.
 	seen, err := d.observe(ctx)
@@ -27,7 +27,10 @@ func (d *Dispatcher) Step(ctx context.Context) error {
 	}
 	var errs []error
 	for _, a := range attempts {
-		errs = append(errs, d.check(ctx, a, seen))
+		errs = append(errs, d.check(ctx, a, seen, leads))
+	}
+	if !leads {
+		return errors.Join(append(errs, d.reap(ctx, seen))...)
 	}
 	runs, err := d.Store.OpenRuns(ctx)
 	if err != nil {
@@ -70,21 +73,27 @@ func (d *Dispatcher) observe(ctx context.Context) (map[string]executor.Observati
 	return seen, nil
 }
 
-// check gives an attempt up that has exited without a word, gone silent or outstayed.
-func (d *Dispatcher) check(ctx context.Context, a Attempt, seen map[string]executor.Observation) error {
+// check gives an attempt up that has exited without a word, gone silent or outstayed. Only
+// the executor that started it can know that it is gone; only a leader minds the rest.
+func (d *Dispatcher) check(ctx context.Context, a Attempt, seen map[string]executor.Observation, leads bool) error {
 	now := d.Clock()
 	o, known := seen[a.ID]
+	elsewhere := a.Place != d.Place
 	heard := a.HeartbeatAt
 	if heard.Before(d.began) {
 		heard = d.began
 	}
 	switch silent := now.Sub(heard); {
+	case elsewhere && !leads:
+		return nil
 	case known && o.State == executor.Exited:
 		return d.lose(ctx, a, Lost, run.CodeWorkerLost, "The worker ended without reporting ("+cmp.Or(o.Reason, "no reason known")+").")
-	case a.State == Starting && !known && now.Sub(a.CreatedAt) > d.Timing.Retry:
+	case !leads:
+		return nil
+	case !elsewhere && a.State == Starting && !known && now.Sub(a.CreatedAt) > d.Timing.Retry:
 		// The service stopped between recording the attempt and starting it.
 		return d.lose(ctx, a, Lost, "", "")
-	case a.State == Active && !known && silent > d.Timing.Heartbeat*2:
+	case !elsewhere && a.State == Active && !known && silent > d.Timing.Heartbeat*2:
 		return d.lose(ctx, a, Lost, run.CodeWorkerLost, "The worker is gone.")
 	case silent > d.Timing.LostAfter || a.State == Starting && silent > d.Timing.StartBy:
 		return d.lose(ctx, a, Lost, run.CodeWorkerLost, fmt.Sprintf("The worker has not been heard of for %s.", silent.Round(time.Second)))

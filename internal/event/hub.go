@@ -8,14 +8,33 @@ import "sync"
 // Hub wakes watchers of topics. The zero value is not usable; see NewHub.
 type Hub struct {
 	mu     sync.Mutex
+	remote func(topic string)
 	topics map[string]map[chan struct{}]struct{}
 }
 
 // NewHub makes an empty hub.
 func NewHub() *Hub { return &Hub{topics: map[string]map[chan struct{}]struct{}{}} }
 
-// Publish wakes everyone who watches topic. It never blocks.
+// Publish wakes everyone who watches topic, here and in other services. It never blocks.
 func (h *Hub) Publish(topic string) {
+	h.Wake(topic)
+	h.mu.Lock()
+	remote := h.remote
+	h.mu.Unlock()
+	if remote != nil {
+		remote(topic)
+	}
+}
+
+// Relay has each published topic told to other services too; tell must not block.
+func (h *Hub) Relay(tell func(topic string)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.remote = tell
+}
+
+// Wake wakes everyone who watches topic here.
+func (h *Hub) Wake(topic string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for ch := range h.topics[topic] {

@@ -21,6 +21,7 @@ import (
 	"tas-service/internal/project"
 	"tas-service/internal/sandbox"
 	"tas-service/internal/server"
+	"tas-service/internal/store"
 	"tas-service/internal/worker"
 )
 
@@ -79,7 +80,14 @@ type Project struct {
 
 // data is where the service keeps its data.
 type data struct {
-	DataDir string `env:"TAS_DATA_DIR" default:".tas" type:"path" help:"The service's data folder."`
+	DataDir     string `env:"TAS_DATA_DIR" default:".tas" type:"path" help:"The service's data folder."`
+	DatabaseURL string `env:"TAS_DATABASE_URL" help:"The service's PostgreSQL database; by default SQLite in the data folder."`
+	MasterKey   string `env:"TAS_MASTER_KEY_FILE" type:"path" help:"The service's master key; by default in the data folder."`
+}
+
+func (d data) open(ctx context.Context) (*store.DB, error) {
+	db, _, err := server.OpenStore(ctx, server.Config{DataDir: d.DataDir, DatabaseURL: d.DatabaseURL, MasterKey: d.MasterKey})
+	return db, err
 }
 
 // settings are what can be set of a project.
@@ -150,7 +158,7 @@ func (c *ProjectCreate) Run() error {
 		return err
 	}
 	ctx := context.Background()
-	db, _, err := server.OpenStore(ctx, c.DataDir)
+	db, err := c.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -169,7 +177,7 @@ type ProjectList struct{ data }
 // Run prints one line for each project.
 func (c *ProjectList) Run() error {
 	ctx := context.Background()
-	db, _, err := server.OpenStore(ctx, c.DataDir)
+	db, err := c.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -200,7 +208,7 @@ type ProjectSet struct {
 // Run changes what was given and leaves the rest.
 func (c *ProjectSet) Run() error {
 	ctx := context.Background()
-	db, _, err := server.OpenStore(ctx, c.DataDir)
+	db, err := c.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -217,7 +225,7 @@ type ProjectRotateKey struct {
 // Run prints the new key, once.
 func (c *ProjectRotateKey) Run() error {
 	ctx := context.Background()
-	db, _, err := server.OpenStore(ctx, c.DataDir)
+	db, err := c.open(ctx)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,10 @@ type Config struct {
 	AppURL       string        // TAS_APP_URL: under which people reach the web app; default BaseURL
 	ContentURL   string        // TAS_CONTENT_URL: another origin for reports; on loopback found by itself
 	DataDir      string        // TAS_DATA_DIR: default ./.tas
+	DatabaseURL  string        // TAS_DATABASE_URL: postgres://…; default a SQLite file in DataDir
+	DatabaseConn int           // TAS_DATABASE_CONNECTIONS: to PostgreSQL; default 20
+	MasterKey    string        // TAS_MASTER_KEY_FILE: default DataDir/master.key
+	WorkerURL    string        // TAS_WORKER_URL: under which workers reach the services; default from Addr
 	ArtifactsURL string        // TAS_ARTIFACTS_URL: s3://bucket?region=…; default DataDir/artifacts
 	MaxAttempts  int           // TAS_MAX_ATTEMPTS: how many run at once here; default 1 for each two cores
 	PerProject   int           // TAS_MAX_ATTEMPTS_PER_PROJECT: default no bound of its own
@@ -48,12 +52,12 @@ const (
 // FromEnv reads the configuration; an error names the variable and says what it takes.
 func FromEnv(getenv func(string) string) (Config, error) {
 	c := Config{Addr: getenv("TAS_ADDR"), BaseURL: getenv("TAS_BASE_URL"), AppURL: getenv("TAS_APP_URL"), ContentURL: getenv("TAS_CONTENT_URL"),
-		DataDir: getenv("TAS_DATA_DIR"), ArtifactsURL: getenv("TAS_ARTIFACTS_URL"), BrowsersDir: getenv("TAS_BROWSERS_DIR"), Isolation: getenv("TAS_ISOLATION"), MetricsToken: getenv("TAS_METRICS_TOKEN")}
+		DataDir: getenv("TAS_DATA_DIR"), DatabaseURL: getenv("TAS_DATABASE_URL"), MasterKey: getenv("TAS_MASTER_KEY_FILE"), WorkerURL: getenv("TAS_WORKER_URL"), ArtifactsURL: getenv("TAS_ARTIFACTS_URL"), BrowsersDir: getenv("TAS_BROWSERS_DIR"), Isolation: getenv("TAS_ISOLATION"), MetricsToken: getenv("TAS_METRICS_TOKEN")}
 	c.SandboxEnv = strings.FieldsFunc(getenv("TAS_SANDBOX_ENV"), func(r rune) bool { return r == ',' || r == ' ' })
 	for _, f := range []struct {
 		name string
 		into *int
-	}{{"TAS_MAX_ATTEMPTS", &c.MaxAttempts}, {"TAS_MAX_ATTEMPTS_PER_PROJECT", &c.PerProject}} {
+	}{{"TAS_DATABASE_CONNECTIONS", &c.DatabaseConn}, {"TAS_MAX_ATTEMPTS", &c.MaxAttempts}, {"TAS_MAX_ATTEMPTS_PER_PROJECT", &c.PerProject}} {
 		if v := getenv(f.name); v != "" {
 			n, err := strconv.Atoi(v)
 			if err != nil || n < 1 {
@@ -74,7 +78,7 @@ func FromEnv(getenv func(string) string) (Config, error) {
 			*f.into = d
 		}
 	}
-	for _, f := range []struct{ name, value string }{{"TAS_BASE_URL", c.BaseURL}, {"TAS_APP_URL", c.AppURL}, {"TAS_CONTENT_URL", c.ContentURL}} {
+	for _, f := range []struct{ name, value string }{{"TAS_BASE_URL", c.BaseURL}, {"TAS_APP_URL", c.AppURL}, {"TAS_CONTENT_URL", c.ContentURL}, {"TAS_WORKER_URL", c.WorkerURL}} {
 		if u, err := url.Parse(f.value); f.value != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
 			return c, fmt.Errorf("%s is %q: set an address such as https://tas.example.com, or leave it out", f.name, f.value)
 		}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -10,22 +11,34 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"tas-service/internal/artifact/blobstore"
 	"tas-service/internal/secret"
 	"tas-service/internal/store"
 )
 
-// OpenStore opens the database of a data folder, both made when they are missing. It is
+// OpenStore opens the database that a configuration names, made when it is missing. It is
 // what commands on the machine of the service use beside a running one.
-func OpenStore(ctx context.Context, dataDir string) (*store.DB, *secret.Keyring, error) {
-	if err := makeDataDir(dataDir); err != nil {
+func OpenStore(ctx context.Context, cfg Config) (*store.DB, *secret.Keyring, error) {
+	if err := makeDataDir(cfg.DataDir); err != nil {
 		return nil, nil, err
 	}
-	keys, err := masterKey(filepath.Join(dataDir, "master.key"))
+	keys, err := masterKey(cmp.Or(cfg.MasterKey, filepath.Join(cfg.DataDir, "master.key")))
 	if err != nil {
 		return nil, nil, err
 	}
-	path := filepath.Join(dataDir, "tas.db")
+	if cfg.DatabaseURL != "" {
+		if !strings.HasPrefix(cfg.DatabaseURL, "postgres://") && !strings.HasPrefix(cfg.DatabaseURL, "postgresql://") {
+			return nil, nil, errors.New("TAS_DATABASE_URL is no address of PostgreSQL: write postgres://user:password@host:5432/database, or leave it out for SQLite")
+		}
+		db, err := store.OpenPostgres(ctx, cfg.DatabaseURL, cfg.DatabaseConn, keys)
+		if err != nil {
+			return nil, nil, fmt.Errorf("TAS_DATABASE_URL: %w", err)
+		}
+		return db, keys, nil
+	}
+	path := filepath.Join(cfg.DataDir, "tas.db")
 	if err := onlyOurs(path); err != nil {
 		return nil, nil, err
 	}
@@ -92,4 +105,21 @@ func openArtifacts(ctx context.Context, cfg Config) (*blobstore.Store, error) {
 		return nil, fmt.Errorf("TAS_ARTIFACTS_URL: %w", err)
 	}
 	return store, nil
+}
+
+// place answers the name of this data folder's executor, made at the first start.
+func place(dir string) (string, error) {
+	path := filepath.Join(dir, "place")
+	text, err := os.ReadFile(path)
+	if err == nil && len(strings.TrimSpace(string(text))) > 0 {
+		return strings.TrimSpace(string(text)), nil
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("read the name of the executor: %w", err)
+	}
+	name := uuid.NewString()
+	if err := os.WriteFile(path, []byte(name+"\n"), 0o600); err != nil {
+		return "", fmt.Errorf("write the name of the executor: %w", err)
+	}
+	return name, nil
 }

@@ -3,6 +3,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,6 +45,8 @@ type Server struct {
 	blobs    *blobstore.Store
 	executor executor.Executor
 	dispatch *dispatch.Dispatcher
+	hub      *event.Hub
+	election *reconcile.Election
 	auth     *account.Authenticator
 	loop     *reconcile.Loop
 	sweep    *reconcile.Loop
@@ -56,6 +59,12 @@ type Server struct {
 
 // reconcileEvery is how often the reconcilers look without being woken.
 const reconcileEvery = 2 * time.Second
+
+// Times of the lease by which one of several services on a database leads.
+const (
+	leaseFor   = 5 * time.Second
+	leaseEvery = 1500 * time.Millisecond
+)
 
 // sweepEvery is how often old artifacts are looked for.
 const sweepEvery = 10 * time.Minute
@@ -76,7 +85,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 	if s.unlock, err = lockFolder(cfg.DataDir); err != nil {
 		return nil, err
 	}
-	db, keys, err := OpenStore(ctx, cfg.DataDir)
+	db, keys, err := OpenStore(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -94,16 +103,28 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 	if err != nil {
 		return nil, err
 	}
+	at, err := place(cfg.DataDir)
+	if err != nil {
+		return nil, err
+	}
 	hub := event.NewHub()
+	s.hub = hub
 	links := artifact.Links{Keys: keys, ContentURL: cfg.ContentURL, TTL: cfg.LinkTTL, Now: time.Now}
 	metrics := newMetrics(db)
 	s.loop = &reconcile.Loop{Name: "dispatch", Every: reconcileEvery, Log: log, Failed: metrics.stepFailed}
 	s.dispatch = &dispatch.Dispatcher{Store: db, Projects: db, Executor: s.executor, Blobs: s.blobs, Hub: hub, Log: log,
 		Limits: dispatch.Limits{Attempts: cfg.MaxAttempts, PerProject: cfg.PerProject}, Timing: dispatch.DefaultTiming,
-		Server: "http://" + s.listener.Addr().String(), Clock: time.Now, Wake: s.loop.Wake, Ended: metrics.runEnded}
+		Place: at, Server: cmp.Or(cfg.WorkerURL, "http://"+s.listener.Addr().String()), Clock: time.Now, Wake: s.loop.Wake, Ended: metrics.runEnded}
 	s.loop.Step = s.dispatch.Step
+	s.election = &reconcile.Election{Lease: db, Name: "reconcile", Holder: at, For: leaseFor, Every: leaseEvery, Log: log, Changed: s.loop.Wake}
+	s.dispatch.Leading = s.election.Leading
 	retention := &run.Retention{Store: db, Blobs: s.blobs, Keep: cfg.Keep, Clock: time.Now}
-	s.sweep = &reconcile.Loop{Name: "retention", Every: sweepEvery, Log: log, Failed: metrics.stepFailed, Step: retention.Step}
+	s.sweep = &reconcile.Loop{Name: "retention", Every: sweepEvery, Log: log, Failed: metrics.stepFailed, Step: func(ctx context.Context) error {
+		if !s.election.Leading() {
+			return nil
+		}
+		return retention.Step(ctx)
+	}}
 	runs := &run.Service{Store: db, Projects: db, Links: links, Patterns: &run.JavaScript{}, Watcher: hub, Clock: time.Now, Wake: s.loop.Wake,
 		PageURL: web.RunURL(cfg.AppURL, keys, time.Now)}
 	s.auth = account.NewAuthenticator(db)
@@ -203,6 +224,8 @@ func (s *Server) Run(ctx context.Context, endAttempts func() bool) error {
 	defer wait.Wait()
 	loops, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
+	wait.Go(func() { s.election.Run(loops) })
+	wait.Go(func() { s.db.Relay(loops, s.hub, s.log) })
 	wait.Go(func() { s.loop.Run(loops) })
 	wait.Go(func() { s.sweep.Run(loops) })
 	wait.Go(func() {

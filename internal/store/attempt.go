@@ -12,14 +12,14 @@ import (
 )
 
 const attemptColumns = `id, run_id, project_id, number, state, token_hash, seq, doing, reason, heartbeat_at, created_at, finished_at,
-	kind, shard, claimed_at, grants, status, blob_key`
+	kind, shard, claimed_at, grants, status, blob_key, place`
 
 func scanAttempt(r row) (dispatch.Attempt, error) {
 	var a dispatch.Attempt
 	var beat, created int64
 	var finished, claimed sql.NullInt64
 	err := r.Scan(&a.ID, &a.RunID, &a.ProjectID, &a.Number, &a.State, &a.TokenHash, &a.Seq, &a.Doing, &a.Reason, &beat, &created, &finished,
-		&a.Kind, &a.Shard, &claimed, &a.Grants, &a.Status, &a.BlobKey)
+		&a.Kind, &a.Shard, &claimed, &a.Grants, &a.Status, &a.BlobKey, &a.Place)
 	a.HeartbeatAt, a.CreatedAt, a.FinishedAt, a.ClaimedAt = at(beat), at(created), atPtr(finished), atPtr(claimed)
 	return a, err
 }
@@ -51,27 +51,31 @@ func (db *DB) AttemptByToken(ctx context.Context, hash string) (dispatch.Attempt
 
 // CreateAttempt saves a new attempt together with its run's change.
 func (db *DB) CreateAttempt(ctx context.Context, a dispatch.Attempt, change func(*run.Run) error) error {
-	return db.tx(ctx, func(tx *sql.Tx) error {
+	return db.tx(ctx, func(tx txn) error {
 		if err := updateRun(ctx, tx, a.RunID, change); err != nil {
 			return err
 		}
-		return exec(ctx, tx, `INSERT INTO attempt (`+attemptColumns+`, open) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
+		return exec(ctx, tx, `INSERT INTO attempt (`+attemptColumns+`, open) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
 			a.ID, a.RunID, a.ProjectID, a.Number, string(a.State), a.TokenHash, a.Seq, a.Doing, a.Reason,
-			ms(a.HeartbeatAt), ms(a.CreatedAt), msPtr(a.FinishedAt), string(a.Kind), a.Shard, msPtr(a.ClaimedAt), a.Grants, a.Status, a.BlobKey, bit(a.State.Open()))
+			ms(a.HeartbeatAt), ms(a.CreatedAt), msPtr(a.FinishedAt), string(a.Kind), a.Shard, msPtr(a.ClaimedAt), a.Grants, a.Status, a.BlobKey, a.Place, bit(a.State.Open()))
 	})
 }
 
 // UpdateAttempt changes an attempt and its run.
 func (db *DB) UpdateAttempt(ctx context.Context, id string, change func(*dispatch.Attempt, *run.Run) error) error {
-	return db.tx(ctx, func(tx *sql.Tx) error { return updateAttempt(ctx, tx, id, change) })
+	return db.tx(ctx, func(tx txn) error { return updateAttempt(ctx, tx, id, change) })
 }
 
-func updateAttempt(ctx context.Context, tx *sql.Tx, id string, change func(*dispatch.Attempt, *run.Run) error) error {
-	a, err := one(ctx, tx, scanAttempt, `SELECT `+attemptColumns+` FROM attempt WHERE id = $1`, id)
-	if err != nil {
-		return err
+func updateAttempt(ctx context.Context, tx txn, id string, change func(*dispatch.Attempt, *run.Run) error) error {
+	var runID string
+	if err := tx.QueryRowContext(ctx, `SELECT run_id FROM attempt WHERE id = $1`, id).Scan(&runID); err != nil {
+		return translate(err)
 	}
-	return updateRun(ctx, tx, a.RunID, func(r *run.Run) error {
+	return updateRun(ctx, tx, runID, func(r *run.Run) error {
+		a, err := one(ctx, tx, scanAttempt, `SELECT `+attemptColumns+` FROM attempt WHERE id = $1`+tx.lock, id)
+		if err != nil {
+			return err
+		}
 		if err := change(&a, r); err != nil {
 			return err
 		}
@@ -85,7 +89,7 @@ func updateAttempt(ctx context.Context, tx *sql.Tx, id string, change func(*disp
 // AddArtifact notes an artifact of an open attempt. Its TestID comes in as Playwright's
 // ID of the test and is saved as the test's own, with its browser.
 func (db *DB) AddArtifact(ctx context.Context, attemptID string, x artifact.Artifact, change func(*dispatch.Attempt, *run.Run) error) error {
-	return db.tx(ctx, func(tx *sql.Tx) error {
+	return db.tx(ctx, func(tx txn) error {
 		return updateAttempt(ctx, tx, attemptID, func(a *dispatch.Attempt, r *run.Run) error {
 			if !a.State.Open() {
 				return fault.New(fault.Superseded, "This attempt is %s.", a.State)

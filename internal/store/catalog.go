@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"strconv"
 	"strings"
 
@@ -87,7 +86,7 @@ func (db *DB) CatalogCommit(ctx context.Context, projectID string) (string, erro
 
 // SyncCatalog lets change see every test of a project and saves what it answers.
 func (db *DB) SyncCatalog(ctx context.Context, projectID, commit string, ofDefault bool, change func([]catalog.Test) ([]catalog.Test, error)) error {
-	return db.tx(ctx, func(tx *sql.Tx) error {
+	return db.tx(ctx, func(tx txn) error {
 		// Writing to the project first makes two listings of one project wait for each other.
 		if err := exec(ctx, tx, `UPDATE project SET catalog_commit = CASE WHEN $3 = 1 OR catalog_commit = '' THEN $2 ELSE catalog_commit END WHERE id = $1`, projectID, commit, bit(ofDefault)); err != nil {
 			return err
@@ -111,8 +110,8 @@ func (db *DB) SyncCatalog(ctx context.Context, projectID, commit string, ofDefau
 		defer st.Close() //nolint:errcheck // the transaction's end closes it too
 		for _, t := range save {
 			search := strings.ToLower(t.File + " " + strings.Join(t.TitlePath, " ") + " " + strings.Join(t.Tags, " "))
-			if _, err := st.ExecContext(ctx, t.ID, t.ProjectID, t.File, toJSON(t.TitlePath), t.BodyHash, t.Line, toJSON(t.Tags), t.Owner,
-				toJSON(t.Browsers), toJSON(t.Places), bit(t.Present), ms(t.FirstSeen), ms(t.LastSeen), search); err != nil {
+			if _, err := st.ExecContext(ctx, clean([]any{t.ID, t.ProjectID, t.File, toJSON(t.TitlePath), t.BodyHash, t.Line, toJSON(t.Tags), t.Owner,
+				toJSON(t.Browsers), toJSON(t.Places), bit(t.Present), ms(t.FirstSeen), ms(t.LastSeen), search})...); err != nil {
 				return err
 			}
 		}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 
 	"tas-service/internal/dispatch"
 	"tas-service/internal/run"
@@ -26,14 +25,14 @@ func (db *DB) Histories(ctx context.Context, projectID string) ([]dispatch.Histo
 
 // LearnDurations brings histories up to date with what passed in a run, once for each run.
 func (db *DB) LearnDurations(ctx context.Context, runID string) error {
-	return db.tx(ctx, func(tx *sql.Tx) error {
+	return db.tx(ctx, func(tx txn) error {
 		var projectID string
-		// Writing to the project first makes two runs of one project wait for each other.
-		if err := exec(ctx, tx, `UPDATE project SET name = name WHERE id = (SELECT project_id FROM run WHERE id = $1)`, runID); err != nil {
-			return err
-		}
 		if err := tx.QueryRowContext(ctx, `SELECT project_id FROM run WHERE id = $1`, runID).Scan(&projectID); err != nil {
 			return translate(err)
+		}
+		// Two runs of one project wait for each other.
+		if err := lockProject(ctx, tx, projectID); err != nil {
+			return err
 		}
 		passed, err := list(ctx, tx, scanResult, `SELECT `+resultColumns+` FROM result WHERE run_id = $1 AND status IN ($2, $3) AND setup = 0 AND repeat_each = 0`,
 			runID, string(run.StatusPassed), string(run.StatusFlaky))
@@ -60,7 +59,7 @@ func (db *DB) LearnDurations(ctx context.Context, runID string) error {
 				continue // learnt already
 			}
 			h.Learn(runID, dispatch.Sample{Ms: x.Duration().Milliseconds(), BodyHash: x.BodyHash})
-			if _, err := st.ExecContext(ctx, projectID, x.TestID, x.Browser, x.File, toJSON(h.Recent), h.RunID); err != nil {
+			if _, err := st.ExecContext(ctx, clean([]any{projectID, x.TestID, x.Browser, x.File, toJSON(h.Recent), h.RunID})...); err != nil {
 				return translate(err)
 			}
 		}

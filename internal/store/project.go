@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"github.com/google/uuid"
@@ -47,7 +46,7 @@ func (db *DB) Projects(ctx context.Context) ([]project.Project, error) {
 func (db *DB) CreateProject(ctx context.Context, p project.Project) (project.Project, string, error) {
 	p.ID, p.Slug, p.CreatedAt = uuid.NewString(), project.Slug(p.Name), time.Now().UTC()
 	plain := account.NewKey()
-	return p, plain, db.tx(ctx, func(tx *sql.Tx) error {
+	return p, plain, db.tx(ctx, func(tx txn) error {
 		err := exec(ctx, tx, `INSERT INTO project (`+projectColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
 			p.ID, p.Name, p.Slug, p.Repository.URL, p.Repository.Branch, p.Repository.Dir,
 			db.keys.Seal(tokenPurpose, p.ID, p.Repository.Token), p.Workers, toJSON(p.Env), p.MinIsolation,
@@ -61,8 +60,8 @@ func (db *DB) CreateProject(ctx context.Context, p project.Project) (project.Pro
 
 // UpdateProject changes a project's settings.
 func (db *DB) UpdateProject(ctx context.Context, id string, change func(*project.Project) error) error {
-	return db.tx(ctx, func(tx *sql.Tx) error {
-		p, err := one(ctx, tx, db.scanProject, `SELECT `+projectColumns+` FROM project WHERE id = $1`, id)
+	return db.tx(ctx, func(tx txn) error {
+		p, err := one(ctx, tx, db.scanProject, `SELECT `+projectColumns+` FROM project WHERE id = $1`+tx.lock, id)
 		if err != nil {
 			return err
 		}
@@ -84,8 +83,8 @@ func addKey(ctx context.Context, q querier, projectID, plain string) error {
 // RotateKey revokes a project's keys and answers a new one, once in clear.
 func (db *DB) RotateKey(ctx context.Context, projectID string) (string, error) {
 	plain := account.NewKey()
-	return plain, db.tx(ctx, func(tx *sql.Tx) error {
-		if _, err := one(ctx, tx, db.scanProject, `SELECT `+projectColumns+` FROM project WHERE id = $1`, projectID); err != nil {
+	return plain, db.tx(ctx, func(tx txn) error {
+		if _, err := one(ctx, tx, db.scanProject, `SELECT `+projectColumns+` FROM project WHERE id = $1`+tx.lock, projectID); err != nil {
 			return err
 		}
 		if err := exec(ctx, tx, `UPDATE api_key SET revoked_at = $2 WHERE project_id = $1 AND revoked_at IS NULL`, projectID, ms(time.Now())); err != nil {
@@ -104,4 +103,13 @@ func (db *DB) ActiveKey(ctx context.Context, hash string) (account.Key, error) {
 		k.CreatedAt = at(created)
 		return k, err
 	}, `SELECT id, project_id, hash, hint, created_at FROM api_key WHERE hash = $1 AND revoked_at IS NULL`, hash)
+}
+
+// lockProject holds a project until the transaction ends.
+func lockProject(ctx context.Context, tx txn, id string) error {
+	_, err := one(ctx, tx, func(r row) (string, error) {
+		var id string
+		return id, r.Scan(&id)
+	}, `SELECT id FROM project WHERE id = $1`+tx.lock, id)
+	return err
 }

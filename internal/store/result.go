@@ -48,9 +48,9 @@ func errorColumns(x *run.Result) (text any, code string) {
 
 func insertResult(ctx context.Context, st *sql.Stmt, x *run.Result) error {
 	text, code := errorColumns(x)
-	_, err := st.ExecContext(ctx, x.RunID, x.PlaywrightID, x.TestID, x.Browser, x.RepeatEach, bit(x.Setup), bit(x.Companion), x.Position, x.Title,
+	_, err := st.ExecContext(ctx, clean([]any{x.RunID, x.PlaywrightID, x.TestID, x.Browser, x.RepeatEach, bit(x.Setup), bit(x.Companion), x.Position, x.Title,
 		toJSON(x.TitlePath), x.File, x.Line, toJSON(x.Tags), x.Owner, string(x.Status), toJSON(x.Tries), text, x.Verdict, x.BugKey,
-		x.AttemptID, x.Shard, x.Unit, x.BodyHash, bit(x.Counted()), code)
+		x.AttemptID, x.Shard, x.Unit, x.BodyHash, bit(x.Counted()), code})...)
 	return translate(err)
 }
 
@@ -94,7 +94,7 @@ func scanInt(r row) (int, error) {
 
 // Plan saves the results that a run will have, and the units that they are handed out in.
 func (db *DB) Plan(ctx context.Context, attemptID string, results []run.Result, units []dispatch.Unit, change func(*dispatch.Attempt, *run.Run) (bool, error)) error {
-	return db.tx(ctx, func(tx *sql.Tx) error {
+	return db.tx(ctx, func(tx txn) error {
 		save := false
 		err := updateAttempt(ctx, tx, attemptID, func(a *dispatch.Attempt, r *run.Run) (err error) {
 			save, err = change(a, r)
@@ -124,7 +124,7 @@ func (db *DB) Plan(ctx context.Context, attemptID string, results []run.Result, 
 
 // Record changes the results with the given Playwright IDs, their run and attempt.
 func (db *DB) Record(ctx context.Context, attemptID string, ids []string, change func(*dispatch.Attempt, *run.Run, map[string]*run.Result) error) error {
-	return db.tx(ctx, func(tx *sql.Tx) error {
+	return db.tx(ctx, func(tx txn) error {
 		return updateAttempt(ctx, tx, attemptID, func(a *dispatch.Attempt, r *run.Run) error {
 			results := make(map[string]*run.Result, len(ids))
 			for _, id := range ids {
@@ -158,7 +158,7 @@ func (db *DB) Record(ctx context.Context, attemptID string, ids []string, change
 // CloseOpen changes every result of a run that has no final status; failed says whether
 // any other has failed.
 func (db *DB) CloseOpen(ctx context.Context, runID string, change func(r *run.Run, open []*run.Result, failed bool) error) error {
-	return db.tx(ctx, func(tx *sql.Tx) error {
+	return db.tx(ctx, func(tx txn) error {
 		return updateRun(ctx, tx, runID, func(r *run.Run) error {
 			open, err := list(ctx, tx, func(rw row) (*run.Result, error) {
 				x, err := scanResult(rw)

@@ -72,8 +72,12 @@ func detailOf(x *run.Run) string {
 
 // CreateRun saves a new run, unless once says that it was started before.
 func (db *DB) CreateRun(ctx context.Context, x *run.Run, once *run.Once) (earlier *run.Run, err error) {
-	err = db.tx(ctx, func(tx *sql.Tx) error {
+	err = db.tx(ctx, func(tx txn) error {
 		if once != nil {
+			// Calls of one project with a key wait for each other: the second sees the first.
+			if err := lockProject(ctx, tx, x.ProjectID); err != nil {
+				return err
+			}
 			if earlier, err = startedBefore(ctx, tx, x, *once); err != nil || earlier != nil {
 				return err
 			}
@@ -88,7 +92,7 @@ func (db *DB) CreateRun(ctx context.Context, x *run.Run, once *run.Once) (earlie
 }
 
 // startedBefore answers the run that the same call started, or nil.
-func startedBefore(ctx context.Context, tx *sql.Tx, x *run.Run, once run.Once) (*run.Run, error) {
+func startedBefore(ctx context.Context, tx txn, x *run.Run, once run.Once) (*run.Run, error) {
 	if err := exec(ctx, tx, `DELETE FROM start_once WHERE created_at < $1`, ms(x.CreatedAt.Add(-run.OnceFor))); err != nil {
 		return nil, err
 	}
@@ -170,11 +174,11 @@ func (db *DB) PhaseCounts(ctx context.Context) (map[run.Phase]int, error) {
 
 // UpdateRun changes one run.
 func (db *DB) UpdateRun(ctx context.Context, id string, change func(*run.Run) error) error {
-	return db.tx(ctx, func(tx *sql.Tx) error { return updateRun(ctx, tx, id, change) })
+	return db.tx(ctx, func(tx txn) error { return updateRun(ctx, tx, id, change) })
 }
 
-func updateRun(ctx context.Context, tx *sql.Tx, id string, change func(*run.Run) error) error {
-	x, err := one(ctx, tx, scanRun, runByID, id)
+func updateRun(ctx context.Context, tx txn, id string, change func(*run.Run) error) error {
+	x, err := one(ctx, tx, scanRun, runByID+tx.lock, id)
 	if err != nil {
 		return err
 	}
@@ -199,7 +203,7 @@ func (db *DB) EndedBefore(ctx context.Context, t time.Time, limit int) ([]string
 
 // Swept notes that a run's artifacts are gone.
 func (db *DB) Swept(ctx context.Context, runID string) error {
-	return db.tx(ctx, func(tx *sql.Tx) error {
+	return db.tx(ctx, func(tx txn) error {
 		if err := exec(ctx, tx, `UPDATE run SET swept = 1, has_report = 0 WHERE id = $1`, runID); err != nil {
 			return err
 		}

@@ -11,59 +11,46 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
+	"strings"
 	"time"
+	"unicode/utf8"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/pressly/goose/v3"
-	sqlite "modernc.org/sqlite"
 
 	"tas-service/internal/fault"
 	"tas-service/internal/secret"
 )
 
-//go:embed migrations/sqlite/*.sql
+//go:embed migrations/*/*.sql
 var migrations embed.FS
 
 // DB is the database. It is safe for concurrent use.
 type DB struct {
-	write *sql.DB // one connection: SQLite has one writer, and waiting in Go is fair
-	read  *sql.DB
+	write *sql.DB
+	read  *sql.DB // may be the same
 	keys  *secret.Keyring
+	// listen is how to reach the server for what changes; nil where no other service can be.
+	listen *pgx.ConnConfig
+	dialect
 }
 
-// readers is the size of the read pool.
-const readers = 4
-
-// OpenSQLite opens a database file, made when it is missing, and brings its tables up to date.
-func OpenSQLite(ctx context.Context, path string, keys *secret.Keyring) (*DB, error) {
-	dsn := func(mode string) string {
-		q := url.Values{"_txlock": {mode}, "_pragma": {"journal_mode(WAL)", "busy_timeout(10000)", "synchronous(NORMAL)", "foreign_keys(1)"}}
-		return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode()
-	}
-	write, err := sql.Open("sqlite", dsn("immediate"))
-	if err != nil {
-		return nil, fmt.Errorf("open the database: %w", err)
-	}
-	write.SetMaxOpenConns(1)
-	read, err := sql.Open("sqlite", dsn("deferred"))
-	if err != nil {
-		return nil, errors.Join(err, write.Close())
-	}
-	read.SetMaxOpenConns(readers)
-	read.SetMaxIdleConns(readers)
-	db := &DB{write: write, read: read, keys: keys}
-	if err := db.migrate(ctx); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	return db, nil
+// dialect is what differs between the databases.
+type dialect struct {
+	name string // of its migrations' folder
+	goose.Dialect
+	options []goose.ProviderOption
+	now     string // its clock, in milliseconds
+	lock    string // behind a SELECT in a transaction: nobody else may change the row
 }
 
+// migrate brings the tables up to date.
 func (db *DB) migrate(ctx context.Context) error {
-	dir, err := fs.Sub(migrations, "migrations/sqlite")
+	dir, err := fs.Sub(migrations, "migrations/"+db.name)
 	if err != nil {
 		return err
 	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, db.write, dir)
+	p, err := goose.NewProvider(db.Dialect, db.write, dir, db.options...)
 	if err != nil {
 		return fmt.Errorf("read the migrations: %w", err)
 	}
@@ -74,29 +61,58 @@ func (db *DB) migrate(ctx context.Context) error {
 }
 
 // Close closes both pools.
-func (db *DB) Close() error { return errors.Join(db.read.Close(), db.write.Close()) }
+func (db *DB) Close() error {
+	if db.read == db.write {
+		return db.write.Close()
+	}
+	return errors.Join(db.read.Close(), db.write.Close())
+}
 
 // Check answers nil when the database can be read and written.
 func (db *DB) Check(ctx context.Context) error {
-	return db.tx(ctx, func(tx *sql.Tx) error {
+	return db.tx(ctx, func(tx txn) error {
 		var n int
 		return tx.QueryRowContext(ctx, `SELECT count(*) FROM project WHERE id = ''`).Scan(&n)
 	})
 }
 
-// tx runs fn in a write transaction, once. SQLite lets one in at a time, so what fn reads is
-// locked; another database will need row locks where records are read to be changed.
-func (db *DB) tx(ctx context.Context, fn func(*sql.Tx) error) error {
+// txn is a transaction.
+type txn struct {
+	*sql.Tx
+	lock string
+}
+
+// tries is how often a transaction is begun that the database broke off for another.
+const tries = 10
+
+// tx runs fn in a write transaction; fn may be called again where the database asks for
+// it. SQLite lets one in at a time; elsewhere fn locks the rows that it reads to change,
+// the run's before its attempt's before all others, so that no two wait for each other.
+func (db *DB) tx(ctx context.Context, fn func(txn) error) error {
+	for n := 1; ; n++ {
+		err := db.once(ctx, fn)
+		if err == nil || n == tries || !again(err) {
+			return translate(err)
+		}
+		select {
+		case <-ctx.Done():
+			return translate(err)
+		case <-time.After(time.Duration(n*n) * time.Millisecond):
+		}
+	}
+}
+
+func (db *DB) once(ctx context.Context, fn func(txn) error) error {
 	tx, err := db.write.BeginTx(ctx, nil)
 	if err != nil {
-		return translate(err)
+		return err
 	}
 	// Also when fn panics: the one connection that writes must not stay taken.
 	defer tx.Rollback() //nolint:errcheck // done already, as a rule
-	if err := fn(tx); err != nil {
-		return errors.Join(translate(err), ignoreDone(tx.Rollback()))
+	if err := fn(txn{Tx: tx, lock: db.lock}); err != nil {
+		return errors.Join(err, ignoreDone(tx.Rollback()))
 	}
-	return translate(tx.Commit())
+	return tx.Commit()
 }
 
 func ignoreDone(err error) error {
@@ -124,15 +140,21 @@ func translate(err error) error {
 	case errors.Is(err, sql.ErrNoRows):
 		return fault.Wrap(err, fault.NotFound, "There is no such record.")
 	}
-	var lite *sqlite.Error
-	if errors.As(err, &lite) {
-		switch lite.Code() & 0xff {
-		case 5, 6, 8, 10, 13, 14: // busy, locked, read-only, I/O error, full, cannot open
-			return fault.Wrap(err, fault.Unavailable, "The database cannot be used now.").
-				WithFix("Check the disk space and the permissions of the service's data folder.")
-		}
+	if unusable(err) {
+		return fault.Wrap(err, fault.Unavailable, "The database cannot be used now.").
+			WithFix("Check that it runs, its disk space and its permissions.")
 	}
 	return fault.Wrap(err, fault.Internal, "a statement failed")
+}
+
+// clean answers arguments that every database takes: text is UTF-8 and has no NUL.
+func clean(args []any) []any {
+	for i, a := range args {
+		if s, ok := a.(string); ok && (strings.ContainsRune(s, 0) || !utf8.ValidString(s)) {
+			args[i] = strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\uFFFD"), "\uFFFD")
+		}
+	}
+	return args
 }
 
 // row is one result row, or the single row of a query.
@@ -140,7 +162,7 @@ type row interface{ Scan(dest ...any) error }
 
 // list reads every row of a query.
 func list[T any](ctx context.Context, q querier, scan func(row) (T, error), query string, args ...any) ([]T, error) {
-	rows, err := q.QueryContext(ctx, query, args...)
+	rows, err := q.QueryContext(ctx, query, clean(args)...)
 	if err != nil {
 		return nil, translate(err)
 	}
@@ -158,12 +180,12 @@ func list[T any](ctx context.Context, q querier, scan func(row) (T, error), quer
 
 // one reads the single row of a query: fault.NotFound when there is none.
 func one[T any](ctx context.Context, q querier, scan func(row) (T, error), query string, args ...any) (T, error) {
-	t, err := scan(q.QueryRowContext(ctx, query, args...))
+	t, err := scan(q.QueryRowContext(ctx, query, clean(args)...))
 	return t, translate(err)
 }
 
 func exec(ctx context.Context, q querier, query string, args ...any) error {
-	_, err := q.ExecContext(ctx, query, args...)
+	_, err := q.ExecContext(ctx, query, clean(args)...)
 	return translate(err)
 }
 

@@ -1,206 +1,115 @@
-package store
+package store_test
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"database/sql"
+	"os"
 	"path/filepath"
-	"slices"
-	"sync"
+	"strings"
 	"testing"
-	"time"
 
-	"github.com/google/uuid"
+	_ "github.com/jackc/pgx/v5/stdlib"
+	_ "modernc.org/sqlite"
 
-	"tas-service/internal/account"
-	"tas-service/internal/catalog"
-	"tas-service/internal/dispatch"
-	"tas-service/internal/fault"
 	"tas-service/internal/project"
-	"tas-service/internal/run"
 	"tas-service/internal/secret"
+	"tas-service/internal/store"
+	"tas-service/internal/store/storetest"
 )
 
-func open(t *testing.T) (*DB, string) {
+func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }
+
+func keys(t *testing.T) *secret.Keyring {
 	t.Helper()
-	keys, err := secret.NewKeyring(make([]byte, secret.KeySize))
+	k, err := secret.NewKeyring(make([]byte, secret.KeySize))
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "a folder with %20 and ?", "..", "tas.db")
-	db, err := OpenSQLite(context.Background(), filepath.Clean(path), keys)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
-	return db, path
+	return k
 }
 
-func must(t *testing.T, err error) {
+func twice(t *testing.T, open func() (*store.DB, error)) (one, other *store.DB) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
+	var dbs [2]*store.DB
+	for i := range dbs {
+		db, err := open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { db.Close() })
+		dbs[i] = db
 	}
+	return dbs[0], dbs[1]
 }
 
-func fill(t *testing.T, db *DB) (project.Project, run.Run, dispatch.Attempt) {
-	t.Helper()
-	ctx := context.Background()
-	p, _, err := db.CreateProject(ctx, project.Project{Name: "Case", Env: map[string]string{"A": "b"}, Repository: project.Repository{URL: "/x", Token: "s3cret"}})
-	must(t, err)
-	r := run.Run{ID: uuid.NewString(), ProjectID: p.ID, Name: "case-" + uuid.NewString()[:8], Phase: run.Queued, Verdict: run.Pending, CreatedAt: time.Now()}
-	must(t, second(db.CreateRun(ctx, &r, nil)))
-	a := dispatch.Attempt{ID: uuid.NewString(), RunID: r.ID, ProjectID: p.ID, Number: 1, State: dispatch.Active, TokenHash: uuid.NewString(), HeartbeatAt: time.Now(), CreatedAt: time.Now()}
-	must(t, db.CreateAttempt(ctx, a, func(r *run.Run) error { return r.MoveTo(run.Preparing) }))
-	return p, r, a
-}
-
-// TestUpdatesAreKept changes one record from many sides at once: none is lost.
-func TestUpdatesAreKept(t *testing.T) {
-	db, _ := open(t)
-	_, r, a := fill(t, db)
-	ctx := context.Background()
-	const n = 200
-	var wait sync.WaitGroup
-	for i := range n {
-		wait.Go(func() {
-			err := db.UpdateRun(ctx, r.ID, func(r *run.Run) error { r.Executed++; return nil })
-			if i%2 == 0 {
-				err = errors.Join(err, db.UpdateAttempt(ctx, a.ID, func(a *dispatch.Attempt, r *run.Run) error { a.Seq++; r.Counts.Passed++; return nil }))
-			}
-			if _, rerr := db.Run(ctx, r.ID); rerr != nil || err != nil {
-				t.Error(err, rerr)
-			}
-		})
-	}
-	wait.Wait()
-	got, err := db.Run(ctx, r.ID)
-	must(t, err)
-	open, err := db.OpenAttempts(ctx)
-	must(t, err)
-	if got.Executed != n || got.Counts.Passed != n/2 || len(open) != 1 || open[0].Seq != n/2 {
-		t.Errorf("executed %d, passed %d, attempts %+v", got.Executed, got.Counts.Passed, open)
-	}
-}
-
-// TestErrorsUndo leaves nothing behind of a change that fails, or panics.
-func TestErrorsUndo(t *testing.T) {
-	db, _ := open(t)
-	p, r, a := fill(t, db)
-	ctx := context.Background()
-	boom := errors.New("boom")
-	err := db.Plan(ctx, a.ID, []run.Result{{RunID: r.ID, PlaywrightID: "1", Status: run.StatusPending}}, nil, func(a *dispatch.Attempt, r *run.Run) (bool, error) {
-		a.Seq, r.Total = 9, 9
-		return true, boom
+func TestSQLite(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) (one, other *store.DB) {
+		path := filepath.Join(t.TempDir(), "a folder with %20 and ?", "..", "tas.db")
+		return twice(t, func() (*store.DB, error) { return store.OpenSQLite(context.Background(), filepath.Clean(path), keys(t)) })
 	})
-	if fault.KindOf(err) != fault.Internal {
-		t.Errorf("the error is %v", err)
-	}
-	if err := db.SyncCatalog(ctx, p.ID, "new-commit", true, func([]catalog.Test) ([]catalog.Test, error) { return nil, boom }); err == nil {
-		t.Error("no error")
-	}
-	got, err := db.Run(ctx, r.ID)
-	must(t, err)
-	commit, err := db.CatalogCommit(ctx, p.ID)
-	must(t, err)
-	if has, err := db.HasResult(ctx, r.ID, ""); err != nil || has || got.Total != 0 || commit != "" {
-		t.Errorf("something was kept: total %d, result %v, commit %q, %v", got.Total, has, commit, err)
-	}
-	func() {
-		defer func() { recover() }()                                    //nolint:errcheck // as the server's handler does
-		db.UpdateRun(ctx, r.ID, func(*run.Run) error { panic("boom") }) //nolint:errcheck // it panics
-	}()
-	short, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	if err := db.UpdateRun(short, r.ID, func(r *run.Run) error { r.Total = 1; return nil }); err != nil {
-		t.Errorf("a panic left the database locked: %v", err)
-	}
 }
 
-// TestTwoListings gives tests of two listings at once one identity.
-func TestTwoListings(t *testing.T) {
-	db, _ := open(t)
-	p, _, _ := fill(t, db)
-	ctx := context.Background()
-	listed := []catalog.Listed{{File: "a", TitlePath: []string{"x"}, BodyHash: "1"}, {File: "a", TitlePath: []string{"y"}, BodyHash: "2"}}
-	var wait sync.WaitGroup
-	for range 20 {
-		wait.Go(func() {
-			if err := db.SyncCatalog(ctx, p.ID, "c", true, func(known []catalog.Test) ([]catalog.Test, error) {
-				save, _ := catalog.Sync(p.ID, known, listed, nil, catalog.Listing{Default: true, Complete: true}, time.Now(), uuid.NewString)
-				return save, nil
-			}); err != nil {
-				t.Error(err)
-			}
-		})
+func TestPostgres(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) (one, other *store.DB) {
+		address := storetest.Database(t)
+		return twice(t, func() (*store.DB, error) { return store.OpenPostgres(context.Background(), address, 10, keys(t)) })
+	})
+}
+
+// TestSecretsAreSealed looks into the tables: a token is not there in clear.
+func TestSecretsAreSealed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tas.db")
+	address := storetest.Database(t)
+	lite, err := store.OpenSQLite(context.Background(), path, keys(t))
+	if err != nil {
+		t.Fatal(err)
 	}
-	wait.Wait()
-	ts, err := db.Tests(ctx, catalog.Query{ProjectID: p.ID, Limit: 100})
-	if err != nil || len(ts) != 2 {
-		t.Errorf("%d tests, %v", len(ts), err)
+	defer lite.Close()
+	pg, err := store.OpenPostgres(context.Background(), address, 0, keys(t))
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, text := range []string{"%", "_", `\`, "'", `"`} {
-		if ts, err := db.Tests(ctx, catalog.Query{ProjectID: p.ID, Text: text, Limit: 100}); err != nil || len(ts) != 0 {
-			t.Errorf("%q finds %v, %v", text, ts, err)
+	defer pg.Close()
+	for _, c := range []struct {
+		db             *store.DB
+		driver, source string
+	}{{lite, "sqlite", path}, {pg, "pgx", address}} {
+		p, _, err := c.db.CreateProject(context.Background(), project.Project{Name: "Case", Repository: project.Repository{URL: "/x", Token: "s3cret"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := sql.Open(c.driver, c.source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer raw.Close()
+		var sealed string
+		if err := raw.QueryRow(`SELECT repo_token FROM project WHERE id = $1`, p.ID).Scan(&sealed); err != nil || sealed == "" || strings.Contains(sealed, "s3cret") {
+			t.Errorf("%s keeps the token as %q, %v", c.driver, sealed, err)
+		}
+		// Placeholders count by their number, not by the order of their coming.
+		var one, two string
+		if err := raw.QueryRow(`SELECT CAST($2 AS TEXT), CAST($1 AS TEXT)`, "1", "2").Scan(&two, &one); err != nil || one != "1" || two != "2" {
+			t.Errorf("%s takes placeholders in the order of their coming: %q %q, %v", c.driver, one, two, err)
 		}
 	}
 }
 
-func TestLookups(t *testing.T) {
-	db, _ := open(t)
-	p, r, a := fill(t, db)
-	ctx := context.Background()
-	got, err := db.Project(ctx, p.ID)
-	must(t, err)
-	if got.Repository.Token != "s3cret" || got.Env["A"] != "b" {
-		t.Errorf("project: %+v", got)
-	}
-	var sealed string
-	must(t, db.read.QueryRowContext(ctx, `SELECT repo_token FROM project WHERE id = $1`, p.ID).Scan(&sealed))
-	if sealed == "" || sealed == "s3cret" {
-		t.Errorf("the token is kept as %q", sealed)
-	}
-	for name, err := range map[string]error{
-		"run":     second(db.Run(ctx, "none")),
-		"name":    second(db.RunByName(ctx, "other project", r.Name)),
-		"project": second(db.Project(ctx, "none")),
-		"key":     second(db.ActiveKey(ctx, account.HashKey("none"))),
-		"token":   second(db.AttemptByToken(ctx, "none")),
-		"latest":  second(db.LatestRun(ctx, p.ID)),
-		"update":  db.UpdateRun(ctx, "none", func(*run.Run) error { return nil }),
+// TestPostgresProblems says at the start what is wrong, and never the password.
+func TestPostgresProblems(t *testing.T) {
+	address := storetest.Database(t)
+	for name, c := range map[string]struct{ address, says string }{
+		"no database":    {strings.Replace(address, "/case", "/none", 1), "there is no database"},
+		"wrong password": {strings.Replace(address, "secret-of-tests", "secret-of-others", 1), "refuses the user"},
+		"nobody there":   {"postgres://tas:secret-of-tests@127.0.0.1:1/tas?sslmode=disable", "cannot be reached"},
+		"no address":     {"postgres://tas:secret-of-tests@host:port:5/x", "cannot be read"},
 	} {
-		if fault.KindOf(err) != fault.NotFound {
+		db, err := store.OpenPostgres(context.Background(), c.address, 0, keys(t))
+		if err == nil {
+			db.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "secret-of") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	var a1, a2 int
-	must(t, db.read.QueryRowContext(ctx, `SELECT $2, $1`, 1, 2).Scan(&a2, &a1))
-	if a1 != 1 || a2 != 2 {
-		t.Error("placeholders are taken in the order of their coming")
-	}
-	unknown, err := db.UnknownTests(ctx, p.ID, []string{"x", "y", "x"})
-	if err != nil || !slices.Equal(unknown, []string{"x", "y", "x"}) {
-		t.Errorf("unknown: %v %v", unknown, err)
-	}
-	// A key is active until it is rotated.
-	fresh, err := db.RotateKey(ctx, p.ID)
-	must(t, err)
-	k, err := db.ActiveKey(ctx, account.HashKey(fresh))
-	if err != nil || k.ProjectID != p.ID {
-		t.Errorf("key: %+v %v", k, err)
-	}
-	if _, err := db.RotateKey(ctx, "none"); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("rotate: %v", err)
-	}
-	// The same number of attempt, or the same token, is refused.
-	for i, b := range []dispatch.Attempt{{ID: "x", RunID: r.ID, Number: 1, TokenHash: "y"}, {ID: "x", RunID: r.ID, Number: 2, TokenHash: a.TokenHash}} {
-		if err := db.CreateAttempt(ctx, b, func(*run.Run) error { return nil }); err == nil {
-			t.Errorf("attempt %d was taken", i)
-		}
-	}
-	if _, err := db.Run(ctx, fmt.Sprint(r.ID, "' OR '1'='1")); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("%v", err)
-	}
 }
-
-func second[T any](_ T, err error) error { return err }

@@ -27,7 +27,7 @@ func scanUnit(r row) (dispatch.Unit, error) {
 	return u, fromJSON(tests, &u.Tests)
 }
 
-func insertUnits(ctx context.Context, tx *sql.Tx, units []dispatch.Unit) error {
+func insertUnits(ctx context.Context, tx txn, units []dispatch.Unit) error {
 	if len(units) == 0 {
 		return nil
 	}
@@ -37,8 +37,8 @@ func insertUnits(ctx context.Context, tx *sql.Tx, units []dispatch.Unit) error {
 	}
 	defer st.Close() //nolint:errcheck // the transaction's end closes it too
 	for _, u := range units {
-		if _, err := st.ExecContext(ctx, u.RunID, u.Position, u.Browser, u.File, bit(u.Serial), toJSON(u.Tests), u.Predicted.Milliseconds(),
-			string(u.State), u.AttemptID, u.Grant, u.Losses, msPtr(u.GrantedAt), msPtr(u.DoneAt)); err != nil {
+		if _, err := st.ExecContext(ctx, clean([]any{u.RunID, u.Position, u.Browser, u.File, bit(u.Serial), toJSON(u.Tests), u.Predicted.Milliseconds(),
+			string(u.State), u.AttemptID, u.Grant, u.Losses, msPtr(u.GrantedAt), msPtr(u.DoneAt)})...); err != nil {
 			return translate(err)
 		}
 	}
@@ -52,7 +52,7 @@ func saveUnit(ctx context.Context, q querier, u *dispatch.Unit) error {
 }
 
 // endUnits notes which units that an attempt holds have all their results.
-func endUnits(ctx context.Context, tx *sql.Tx, a *dispatch.Attempt, now time.Time) error {
+func endUnits(ctx context.Context, tx txn, a *dispatch.Attempt, now time.Time) error {
 	return exec(ctx, tx, `UPDATE unit SET state = $4, done_at = $5 WHERE run_id = $1 AND attempt_id = $2 AND state = $3
 		AND NOT EXISTS (SELECT 1 FROM result x WHERE x.run_id = unit.run_id AND x.unit = unit.position AND x.status IN ($6, $7))`,
 		a.RunID, a.ID, string(dispatch.Held), string(dispatch.Done), ms(now), string(run.StatusPending), string(run.StatusRunning))
@@ -80,7 +80,7 @@ const viewed = 100
 
 // Lease lets decide see what waits, and saves what it grants.
 func (db *DB) Lease(ctx context.Context, attemptID string, offered []string, received int64, decide func(*dispatch.Attempt, *run.Run, dispatch.View) ([]dispatch.Unit, error)) error {
-	return db.tx(ctx, func(tx *sql.Tx) error {
+	return db.tx(ctx, func(tx txn) error {
 		return updateAttempt(ctx, tx, attemptID, func(a *dispatch.Attempt, r *run.Run) error {
 			v, err := viewQueue(ctx, tx, a, r, offered, received)
 			if err != nil {
@@ -105,7 +105,7 @@ func (db *DB) Lease(ctx context.Context, attemptID string, offered []string, rec
 	})
 }
 
-func viewQueue(ctx context.Context, tx *sql.Tx, a *dispatch.Attempt, r *run.Run, offered []string, received int64) (v dispatch.View, err error) {
+func viewQueue(ctx context.Context, tx txn, a *dispatch.Attempt, r *run.Run, offered []string, received int64) (v dispatch.View, err error) {
 	if v.Again, err = list(ctx, tx, scanUnit, `SELECT `+unitColumns+` FROM unit WHERE run_id = $1 AND attempt_id = $2 AND state = $3 AND grant_number > $4 ORDER BY grant_number, position`,
 		r.ID, a.ID, string(dispatch.Held), received); err != nil {
 		return v, err
@@ -155,7 +155,7 @@ func viewQueue(ctx context.Context, tx *sql.Tx, a *dispatch.Attempt, r *run.Run,
 // Release lets change see the units that an attempt holds with the results of their tests,
 // and those of set-up, which every shard runs.
 func (db *DB) Release(ctx context.Context, attemptID string, change func(a *dispatch.Attempt, r *run.Run, held []*dispatch.Unit, results map[string]*run.Result) error) error {
-	return db.tx(ctx, func(tx *sql.Tx) error {
+	return db.tx(ctx, func(tx txn) error {
 		return updateAttempt(ctx, tx, attemptID, func(a *dispatch.Attempt, r *run.Run) error {
 			var held []*dispatch.Unit
 			results := map[string]*run.Result{}
