@@ -34,7 +34,7 @@ function runPlaywright(session, playwright) {
     // Loaded here, so that Playwright finds it loaded and does not put it through its own compiler.
     const reporter = require.resolve('./reporter.js');
     require(reporter);
-    const args = ['test', `--reporter=${mode === 'list' ? reporter : `${reporter},blob,html`}`, `--output=${results}`, '--pass-with-no-tests'];
+    const args = ['test', `--reporter=${mode === 'list' ? reporter : `${reporter},blob${start.shards ? '' : ',html'}`}`, `--output=${results}`, '--pass-with-no-tests'];
     if (start.config)
         args.push(`--config=${start.config}`);
     if (start.workers)

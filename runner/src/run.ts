@@ -36,7 +36,7 @@ export function runPlaywright(session: Session, playwright: Playwright): void {
   const reporter = require.resolve('./reporter.js');
   require(reporter);
 
-  const args = ['test', `--reporter=${mode === 'list' ? reporter : `${reporter},blob,html`}`, `--output=${results}`, '--pass-with-no-tests'];
+  const args = ['test', `--reporter=${mode === 'list' ? reporter : `${reporter},blob${start.shards ? '' : ',html'}`}`, `--output=${results}`, '--pass-with-no-tests'];
   if (start.config)
     args.push(`--config=${start.config}`);
   if (start.workers)
