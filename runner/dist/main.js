@@ -7,6 +7,7 @@ const browsers_1 = require("./browsers");
 const channel_1 = require("./channel");
 const exit_1 = require("./exit");
 const innards_1 = require("./innards");
+const merge_1 = require("./merge");
 const playwright_1 = require("./playwright");
 const protocol_1 = require("./protocol");
 const relay_1 = require("./relay");
@@ -30,6 +31,10 @@ function main() {
             return;
         session.aborted = true;
         selected(undefined);
+        if (session.start.merge) {
+            session.stopChild?.();
+            return;
+        }
         if (relay) {
             relay.send({ type: 'abort' });
             return;
@@ -113,6 +118,8 @@ async function begin(session, onRelay) {
             repositoryRunner: (0, playwright_1.repositoryRunner)(process.cwd()),
         });
         session.playwright = playwright;
+        if (start.merge)
+            return await (0, merge_1.mergeBlobs)(session, playwright);
         (0, exit_1.watchExit)(session, playwright);
         session.reportersSeeEachOthersErrors = playwright.minor >= firstWithPreprocess;
         if (session.mode === 'ask' && playwright.minor < firstWithPreprocess)

@@ -1,6 +1,10 @@
 "use strict";
 Object.defineProperty(exports, "__esModule", { value: true });
+// The reporter that Playwright constructs in the process of the runner: it lists, lets the attempt select, and tells
+// everything that happens. It must never throw by accident, because that would make the run fail.
+const path = require("path");
 const attachments_1 = require("./attachments");
+const blob_1 = require("./blob");
 const browsers_1 = require("./browsers");
 const output_1 = require("./output");
 const loading_1 = require("./loading");
@@ -197,8 +201,11 @@ class Reporter {
             this.session.workers.dropSpare();
             await this.session.runAlone(this.alone.ids, this.alone.projects);
         }
-        this.session.ended = true;
         this.session.workers.dropSpare();
+        if (this.session.live) {
+            await (0, blob_1.dropStrangers)(path.join(this.session.start.outDir, 'blob', 'report.zip')).catch(error => this.session.channel.send({ type: 'error', message: `tas-runner: the blob names tests that were not run here: ${error.message}` }));
+        }
+        this.session.ended = true;
         this.session.channel.send({ type: 'bye' });
         await this.session.channel.drain();
     }

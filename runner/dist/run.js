@@ -1,6 +1,8 @@
 "use strict";
 Object.defineProperty(exports, "__esModule", { value: true });
 exports.runPlaywright = runPlaywright;
+exports.reportEnvironment = reportEnvironment;
+exports.unsetReportVariables = unsetReportVariables;
 // Starts Playwright's own command line in this process, with our reporter in place of the repository's.
 const fs = require("fs");
 const path = require("path");
@@ -12,14 +14,8 @@ function runPlaywright(session, playwright) {
     const { start, mode } = session;
     const results = path.join(start.outDir, 'results');
     fs.mkdirSync(results, { recursive: true });
-    Object.assign(process.env, session.browsers.environment(), {
-        PLAYWRIGHT_BLOB_OUTPUT_FILE: path.join(start.outDir, 'blob', 'report.zip'),
-        PLAYWRIGHT_HTML_OUTPUT_DIR: path.join(start.outDir, 'html'),
-        PLAYWRIGHT_HTML_OPEN: 'never',
-        PLAYWRIGHT_HTML_DO_NOT_INLINE_ASSETS: '1',
-    });
-    for (const name of ['PW_TEST_REPORTER', 'PWTEST_WATCH', 'PWDEBUG', 'PLAYWRIGHT_HTML_REPORT', 'PLAYWRIGHT_BLOB_OUTPUT_DIR', 'PLAYWRIGHT_BLOB_OUTPUT_NAME'])
-        delete process.env[name];
+    Object.assign(process.env, session.browsers.environment(), reportEnvironment(start.outDir));
+    unsetReportVariables(process.env);
     if (mode !== 'list')
         session.workers.watchForks(playwright);
     session.browsers.link(playwright);
@@ -34,7 +30,7 @@ function runPlaywright(session, playwright) {
     // Loaded here, so that Playwright finds it loaded and does not put it through its own compiler.
     const reporter = require.resolve('./reporter.js');
     require(reporter);
-    const args = ['test', `--reporter=${mode === 'list' ? reporter : `${reporter},blob,html`}`, `--output=${results}`, '--pass-with-no-tests'];
+    const args = ['test', `--reporter=${mode === 'list' ? reporter : `${reporter},blob${start.shards ? '' : ',html'}`}`, `--output=${results}`, '--pass-with-no-tests'];
     if (start.config)
         args.push(`--config=${start.config}`);
     if (start.workers)
@@ -45,6 +41,20 @@ function runPlaywright(session, playwright) {
         args.push(...selectByIds(start.only, results));
     process.argv = [process.argv[0], playwright.cli, ...args];
     require(playwright.cli);
+}
+/** Where Playwright's own reporters write, and how. */
+function reportEnvironment(outDir) {
+    return {
+        PLAYWRIGHT_BLOB_OUTPUT_FILE: path.join(outDir, 'blob', 'report.zip'),
+        PLAYWRIGHT_HTML_OUTPUT_DIR: path.join(outDir, 'html'),
+        PLAYWRIGHT_HTML_OPEN: 'never',
+        PLAYWRIGHT_HTML_DO_NOT_INLINE_ASSETS: '1',
+    };
+}
+/** What the machine may have set that would change reports or runs. */
+function unsetReportVariables(env) {
+    for (const name of ['PW_TEST_REPORTER', 'PWTEST_WATCH', 'PWDEBUG', 'PLAYWRIGHT_HTML_REPORT', 'PLAYWRIGHT_BLOB_OUTPUT_DIR', 'PLAYWRIGHT_BLOB_OUTPUT_NAME'])
+        delete env[name];
 }
 // The one way of every Playwright since 1.50 to run exactly the tests with given IDs: the file that a failed run
 // leaves for --last-failed. Repeated and parametrised tests have IDs of their own, so it is exact for them too.

@@ -5,6 +5,7 @@ import { Browsers } from './browsers';
 import { Channel } from './channel';
 import { watchExit } from './exit';
 import { NotLive } from './innards';
+import { mergeBlobs } from './merge';
 import { findPlaywright, ownVersion, PlaywrightProblem, repositoryRunner } from './playwright';
 import { PROTOCOL, type FailCode, type FromAttempt, type Select, type Start } from './protocol';
 import { startRunner, type Relay } from './relay';
@@ -31,6 +32,10 @@ function main(): void {
       return;
     session.aborted = true;
     selected(undefined);
+    if (session.start.merge) {
+      session.stopChild?.();
+      return;
+    }
     if (relay) {
       relay.send({ type: 'abort' });
       return;
@@ -114,6 +119,8 @@ async function begin(session: Session, onRelay: (relay: Relay | undefined) => vo
       repositoryRunner: repositoryRunner(process.cwd()),
     });
     session.playwright = playwright;
+    if (start.merge)
+      return await mergeBlobs(session, playwright);
     watchExit(session, playwright);
     session.reportersSeeEachOthersErrors = playwright.minor >= firstWithPreprocess;
     if (session.mode === 'ask' && playwright.minor < firstWithPreprocess)

@@ -17,6 +17,8 @@ export interface Start {
   listOnly?: boolean;
   /** How many processes share the run; absent: this one runs all that is selected. */
   shards?: number;
+  /** No run: make one HTML report out of these. */
+  merge?: { blobs: string[]; results?: string; memoryMb?: number };
   /** From one runner to another that it started: list what a run would see, so without what `test.only` hides. */
   focus?: boolean;
   /** From one runner to another that it started: no listing, run exactly these. */
@@ -47,7 +49,7 @@ export interface Close {
 
 export type FromAttempt = Start | Select | Abort | Grant | Close;
 
-export type FailCode = 'no-playwright' | 'playwright-too-old' | 'bad-config' | 'grep-invalid' | 'grep-timeout' | 'not-live' | 'internal';
+export type FailCode = 'no-playwright' | 'playwright-too-old' | 'bad-config' | 'grep-invalid' | 'grep-timeout' | 'not-live' | 'merge' | 'internal';
 
 export interface Location {
   file: string;

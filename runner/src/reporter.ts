@@ -1,7 +1,9 @@
 // The reporter that Playwright constructs in the process of the runner: it lists, lets the attempt select, and tells
 // everything that happens. It must never throw by accident, because that would make the run fail.
+import * as path from 'path';
 import type { Location, Select } from './protocol';
 import { Attachments } from './attachments';
+import { dropStrangers } from './blob';
 import { explainMissingBrowser } from './browsers';
 import { Output } from './output';
 import { brokenProjects } from './loading';
@@ -213,8 +215,12 @@ class Reporter {
       this.session.workers.dropSpare();
       await this.session.runAlone(this.alone.ids, this.alone.projects);
     }
-    this.session.ended = true;
     this.session.workers.dropSpare();
+    if (this.session.live) {
+      await dropStrangers(path.join(this.session.start.outDir, 'blob', 'report.zip')).catch(error =>
+        this.session.channel.send({ type: 'error', message: `tas-runner: the blob names tests that were not run here: ${error.message}` }));
+    }
+    this.session.ended = true;
     this.session.channel.send({ type: 'bye' });
     await this.session.channel.drain();
   }

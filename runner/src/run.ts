@@ -12,14 +12,8 @@ export function runPlaywright(session: Session, playwright: Playwright): void {
   const { start, mode } = session;
   const results = path.join(start.outDir, 'results');
   fs.mkdirSync(results, { recursive: true });
-  Object.assign(process.env, session.browsers.environment(), {
-    PLAYWRIGHT_BLOB_OUTPUT_FILE: path.join(start.outDir, 'blob', 'report.zip'),
-    PLAYWRIGHT_HTML_OUTPUT_DIR: path.join(start.outDir, 'html'),
-    PLAYWRIGHT_HTML_OPEN: 'never',
-    PLAYWRIGHT_HTML_DO_NOT_INLINE_ASSETS: '1',
-  });
-  for (const name of ['PW_TEST_REPORTER', 'PWTEST_WATCH', 'PWDEBUG', 'PLAYWRIGHT_HTML_REPORT', 'PLAYWRIGHT_BLOB_OUTPUT_DIR', 'PLAYWRIGHT_BLOB_OUTPUT_NAME'])
-    delete process.env[name];
+  Object.assign(process.env, session.browsers.environment(), reportEnvironment(start.outDir));
+  unsetReportVariables(process.env);
 
   if (mode !== 'list')
     session.workers.watchForks(playwright);
@@ -36,7 +30,7 @@ export function runPlaywright(session: Session, playwright: Playwright): void {
   const reporter = require.resolve('./reporter.js');
   require(reporter);
 
-  const args = ['test', `--reporter=${mode === 'list' ? reporter : `${reporter},blob,html`}`, `--output=${results}`, '--pass-with-no-tests'];
+  const args = ['test', `--reporter=${mode === 'list' ? reporter : `${reporter},blob${start.shards ? '' : ',html'}`}`, `--output=${results}`, '--pass-with-no-tests'];
   if (start.config)
     args.push(`--config=${start.config}`);
   if (start.workers)
@@ -47,6 +41,22 @@ export function runPlaywright(session: Session, playwright: Playwright): void {
     args.push(...selectByIds(start.only!, results));
   process.argv = [process.argv[0], playwright.cli, ...args];
   require(playwright.cli);
+}
+
+/** Where Playwright's own reporters write, and how. */
+export function reportEnvironment(outDir: string): Record<string, string> {
+  return {
+    PLAYWRIGHT_BLOB_OUTPUT_FILE: path.join(outDir, 'blob', 'report.zip'),
+    PLAYWRIGHT_HTML_OUTPUT_DIR: path.join(outDir, 'html'),
+    PLAYWRIGHT_HTML_OPEN: 'never',
+    PLAYWRIGHT_HTML_DO_NOT_INLINE_ASSETS: '1',
+  };
+}
+
+/** What the machine may have set that would change reports or runs. */
+export function unsetReportVariables(env: NodeJS.ProcessEnv): void {
+  for (const name of ['PW_TEST_REPORTER', 'PWTEST_WATCH', 'PWDEBUG', 'PLAYWRIGHT_HTML_REPORT', 'PLAYWRIGHT_BLOB_OUTPUT_DIR', 'PLAYWRIGHT_BLOB_OUTPUT_NAME'])
+    delete env[name];
 }
 
 // The one way of every Playwright since 1.50 to run exactly the tests with given IDs: the file that a failed run

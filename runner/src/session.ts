@@ -37,6 +37,8 @@ export interface Session {
   runAlone(ids: string[], projects: string[]): Promise<never>;
   /** Playwright 1.62 and later hand an error that one reporter throws to all of them; before, it is only printed. */
   reportersSeeEachOthersErrors: boolean;
+  /** Stops the process that merges reports. */
+  stopChild?(): void;
   /** The reporter exists: from now on what goes wrong is reported by it. */
   reporting: boolean;
   listed: boolean;
