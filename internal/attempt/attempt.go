@@ -197,6 +197,7 @@ type Event struct {
 	Begin *TestBegin `json:"begin,omitempty"`
 	End   *TestEnd   `json:"end,omitempty"`
 	Error *Error     `json:"error,omitempty"`
+	Over  []string   `json:"over,omitempty"` // tests that were granted together, and will not be tried again
 }
 
 // TestBegin says that a try of a test has begun.

@@ -33,11 +33,11 @@ func TestShare(t *testing.T) {
 		way          time.Duration
 		want         int
 	}{
-		"what is worth the way":      {waitingUnits(many...), 1, 0, 0, 4},
-		"for each free worker":       {waitingUnits(many...), 2, 0, 0, 8},
-		"a long way":                 {waitingUnits(many...), 1, 0, 20 * time.Millisecond, 8},
+		"what is worth the way":      {waitingUnits(many...), 1, 0, 0, 8},
+		"for each free worker":       {waitingUnits(many...), 2, 0, 0, 16},
+		"a long way":                 {waitingUnits(many...), 1, 0, 22 * time.Millisecond, 9},
 		"a fourth of the fair share": {waitingUnits(many...), 1, 0, time.Hour, 10},
-		"in advance":                 {waitingUnits(many...), 0, 0, 0, 4},
+		"in advance":                 {waitingUnits(many...), 0, 0, 0, 8},
 		"nothing more in advance":    {waitingUnits(many...), 0, 1, 0, 0},
 		"nothing long in advance":    {waitingUnits(900, 900, 900, 900, 900, 900), 0, 0, 0, 0},
 		"long ones after a long way": {waitingUnits(900, 900, 900, 900, 900, 900), 0, 0, time.Second, 1},

@@ -16,13 +16,15 @@ const maxRunErrors = 50
 // TakeBatch applies a batch of events once: a batch that was already taken is
 // answered as if it were new, one that leaves a gap is refused.
 func (d *Dispatcher) TakeBatch(ctx context.Context, a Attempt, b attempt.Batch) (attempt.Orders, error) {
-	ids, ended := make([]string, 0, len(b.Events)), false
+	ids, over := make([]string, 0, len(b.Events)), false
 	for _, e := range b.Events {
 		switch {
 		case e.Begin != nil:
 			ids = append(ids, e.Begin.ID)
 		case e.End != nil:
-			ids, ended = append(ids, e.End.ID), true
+			ids = append(ids, e.End.ID)
+		case len(e.Over) > 0:
+			ids, over = append(ids, e.Over...), true
 		}
 	}
 	err := d.Store.Record(ctx, a.ID, ids, func(a *Attempt, r *run.Run, results map[string]*run.Result) error {
@@ -42,7 +44,7 @@ func (d *Dispatcher) TakeBatch(ctx context.Context, a Attempt, b attempt.Batch) 
 	})
 	if err == nil {
 		d.changed(a.RunID)
-		if ended {
+		if over {
 			d.queueChanged(a.RunID)
 		}
 	}
@@ -54,6 +56,8 @@ func apply(a *Attempt, r *run.Run, results map[string]*run.Result, e attempt.Eve
 	switch {
 	case e.Error != nil:
 		noteError(r, runError(*e.Error))
+	case len(e.Over) > 0:
+		end(a, r, results, e.Over)
 	case e.Begin != nil:
 		b := e.Begin
 		if r.FirstTestAt == nil {
@@ -68,6 +72,24 @@ func apply(a *Attempt, r *run.Run, results map[string]*run.Result, e attempt.Eve
 		change(a, r, results[end.ID], end.ID, func(t *run.Result, by string) {
 			t.Record(run.Try{AttemptID: by, Retry: end.Retry, Status: end.Status, Expected: end.ExpectedStatus, StartedAt: end.StartedAt.UTC(),
 				Duration: millis(end.DurationMs), WillRetry: end.WillRetry, Error: reason(end)})
+		})
+	}
+}
+
+// end settles tests that were granted together and will not be tried again, whatever was
+// said of that before. One that was never reported fails, so that nobody waits for it.
+func end(a *Attempt, r *run.Run, results map[string]*run.Result, ids []string) {
+	for _, id := range ids {
+		t := results[id]
+		if t == nil || t.Unit < 0 || t.AttemptID != a.ID || t.Status.Final() {
+			continue
+		}
+		count(r, t, func(t *run.Result) {
+			if n := len(t.Tries); n > 0 && t.Tries[n-1].WillRetry {
+				t.Tries[n-1].WillRetry = false
+				t.Settle()
+			}
+			run.CloseOpen([]*run.Result{t}, nil, "The shard had finished with it.", false)
 		})
 	}
 }

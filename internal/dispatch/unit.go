@@ -52,9 +52,16 @@ func giveBack(r *run.Run, attemptID string, held []*Unit, results map[string]*ru
 		}
 		var left []string
 		for _, id := range u.Tests {
-			if t := results[id]; t != nil && (!t.Status.Final() || u.Serial) {
+			if t := results[id]; t != nil && !t.Status.Final() {
 				left = append(left, id)
 			}
+		}
+		if len(left) == 0 {
+			u.State = Done
+			continue
+		}
+		if u.Serial {
+			left = u.Tests
 		}
 		u.AttemptID, u.Grant, u.GrantedAt = "", 0, nil
 		if u.State, u.Tests = Waiting, left; u.Losses >= maxLosses {

@@ -40,6 +40,8 @@ func (m Message) Event() (e attempt.Event, ok bool) {
 			end.Errors = append(end.Errors, err.clipped())
 		}
 		return attempt.Event{End: end}, true
+	case "over":
+		return attempt.Event{Over: m.IDs}, true
 	case "error":
 		e := m.Failure()
 		return attempt.Event{Error: &e}, true

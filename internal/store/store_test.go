@@ -45,7 +45,9 @@ func twice(t *testing.T, open func() (*store.DB, error)) (one, other *store.DB) 
 func TestSQLite(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) (one, other *store.DB) {
 		path := filepath.Join(t.TempDir(), "a folder with %20 and ?", "..", "tas.db")
-		return twice(t, func() (*store.DB, error) { return store.OpenSQLite(context.Background(), filepath.Clean(path), keys(t)) })
+		return twice(t, func() (*store.DB, error) {
+			return store.OpenSQLite(context.Background(), filepath.Clean(path), keys(t))
+		})
 	})
 }
 

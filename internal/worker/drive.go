@@ -383,6 +383,8 @@ func (s *session) take(ctx context.Context, m report.Message) error {
 			s.uploads.attachment(m.ID, m.Retry, a)
 		}
 		return err
+	case "over":
+		return s.event(m)
 	case "hung":
 		s.w.Log.Warn("a test hung and its worker process was killed", "test", m.ID, "limitMs", m.LimitMs)
 	case "end":

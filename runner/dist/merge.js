@@ -45,7 +45,7 @@ async function mergeBlobs(session, playwright) {
             throw new MergeProblem(reasons.length ? `none of the reports can be read: ${reasons.join('; ')}` : 'there is no report to merge');
         await runMerge(session, playwright, folder, memoryMb ?? defaultMemoryMb);
         session.ended = true;
-        channel.send({ type: 'merged', tests: merge.tests, blobs: blobs.length - skipped.length, skipped });
+        channel.send({ type: 'merged', total: merge.tests, blobs: blobs.length - skipped.length, skipped });
         channel.send({ type: 'bye' });
     }
     catch (error) {

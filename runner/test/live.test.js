@@ -57,7 +57,7 @@ for (const version of versions) {
     assert.equal(await merge.exit, 0);
     assert.deepEqual(merged.skipped, [broken]);
     assert.equal(merged.blobs, 2);
-    assert.equal(merged.tests, attempts[0].tests.length + 1);
+    assert.equal(merged.total, attempts[0].tests.length + 1);
     assert.equal(merge.all('error').length, 2);
     const counts = htmlStats(merge);
     assert.deepEqual([counts.total, counts.unexpected, counts.ok], [attempts[0].tests.length + 1, 1, false]);

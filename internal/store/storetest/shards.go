@@ -28,7 +28,8 @@ func shard(t *testing.T, db *store.DB, r run.Run, n int) dispatch.Attempt {
 func planned(t *testing.T, db *store.DB, units int) (run.Run, dispatch.Attempt) {
 	t.Helper()
 	ctx := context.Background()
-	_, r, a := fill(t, db)
+	p, _, _ := fill(t, db)
+	r, a := begun(t, db, run.Run{ProjectID: p.ID, ShardCount: 4})
 	var us []dispatch.Unit
 	var rs []run.Result
 	for i := range units {
@@ -41,7 +42,7 @@ func planned(t *testing.T, db *store.DB, units int) (run.Run, dispatch.Attempt) 
 		us = append(us, u)
 	}
 	must(t, db.Plan(ctx, a.ID, rs, us, func(_ *dispatch.Attempt, r *run.Run) (bool, error) {
-		r.ShardCount, r.Total, r.Ending = 4, len(rs), &run.Ending{}
+		r.Total, r.Ending = len(rs), &run.Ending{}
 		return true, r.MoveTo(run.Running)
 	}))
 	r, err := db.Run(ctx, r.ID)

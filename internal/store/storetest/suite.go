@@ -48,11 +48,19 @@ func fill(t *testing.T, db *store.DB) (project.Project, run.Run, dispatch.Attemp
 	ctx := context.Background()
 	p, _, err := db.CreateProject(ctx, project.Project{Name: "Case", Env: map[string]string{"A": "b"}, Repository: project.Repository{URL: "/x", Token: "s3cret"}})
 	must(t, err)
-	r := run.Run{ID: uuid.NewString(), ProjectID: p.ID, Name: "case-" + uuid.NewString()[:8], Phase: run.Queued, Verdict: run.Pending, CreatedAt: time.Now()}
-	must(t, second(db.CreateRun(ctx, &r, nil)))
-	a := dispatch.Attempt{ID: uuid.NewString(), RunID: r.ID, ProjectID: p.ID, Number: 1, State: dispatch.Active, TokenHash: uuid.NewString(), HeartbeatAt: time.Now(), CreatedAt: time.Now()}
-	must(t, db.CreateAttempt(ctx, a, func(r *run.Run) error { return r.MoveTo(run.Preparing) }))
+	r, a := begun(t, db, run.Run{ProjectID: p.ID})
 	return p, r, a
+}
+
+// begun adds a run with an attempt.
+func begun(t *testing.T, db *store.DB, r run.Run) (run.Run, dispatch.Attempt) {
+	t.Helper()
+	ctx := context.Background()
+	r.ID, r.Name, r.Phase, r.Verdict, r.CreatedAt = uuid.NewString(), "case-"+uuid.NewString()[:8], run.Queued, run.Pending, time.Now()
+	must(t, second(db.CreateRun(ctx, &r, nil)))
+	a := dispatch.Attempt{ID: uuid.NewString(), RunID: r.ID, ProjectID: r.ProjectID, Number: 1, State: dispatch.Active, TokenHash: uuid.NewString(), HeartbeatAt: time.Now(), CreatedAt: time.Now()}
+	must(t, db.CreateAttempt(ctx, a, func(r *run.Run) error { return r.MoveTo(run.Preparing) }))
+	return r, a
 }
 
 // updatesAreKept changes one record from many sides at once: none is lost.
