@@ -1,5 +1,6 @@
 // Package client is a Go client of the public API of TAS. It imports nothing of the
-// service's own.
+// service's own. Refusals are errors of type *Problem; any other error means that the
+// service could not be reached or did not answer as the API does.
 package client
 
 import (
@@ -10,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -21,17 +23,27 @@ type Client struct {
 	HTTP    *http.Client // nil: a client without a time limit of its own
 }
 
-// Problem is an error answer of the API (RFC 9457).
+// Problem is an error answer of the API (RFC 9457). An answer that is no problem document
+// (a proxy's page, say) is one as well, with an empty Type.
 type Problem struct {
-	Type      string `json:"type"`
-	Title     string `json:"title"`
-	Status    int    `json:"status"`
-	Detail    string `json:"detail"`
-	RequestID string `json:"requestId"`
-	Errors    []struct {
-		Path    string `json:"path"`
-		Message string `json:"message"`
-	} `json:"errors"`
+	Type       string         `json:"type"`
+	Title      string         `json:"title"`
+	Status     int            `json:"status"`
+	Detail     string         `json:"detail"`
+	RequestID  string         `json:"requestId"`
+	Errors     []ProblemField `json:"errors"`
+	RetryAfter time.Duration  `json:"-"` // what the header Retry-After asks for; 0 for nothing
+}
+
+// ProblemField is one wrong place of what was sent.
+type ProblemField struct {
+	Path    string `json:"path"`
+	Message string `json:"message"`
+}
+
+// Temporary reports whether the same call may succeed later.
+func (p *Problem) Temporary() bool {
+	return p.Status == http.StatusTooManyRequests || p.Status >= 500
 }
 
 // Error answers the detail with every wrong place.
@@ -43,97 +55,52 @@ func (p *Problem) Error() string {
 	return s
 }
 
-// Started is a run that was started.
-type Started struct {
-	RunID      string  `json:"runId"`
-	Name       *string `json:"name"`
-	TestRunURL string  `json:"testRunUrl"`
-}
-
-// Status is the state of a run.
-type Status struct {
-	RunID         string    `json:"runId"`
-	IsTerminal    bool      `json:"isTerminal"`
-	Verdict       string    `json:"verdict"`
-	Phase         string    `json:"phase"`
-	ExecutedCount int       `json:"executedCount"`
-	TotalCount    int       `json:"totalCount"`
-	Passed        int       `json:"passed"`
-	Failed        int       `json:"failed"`
-	Flaky         int       `json:"flaky"`
-	Skipped       int       `json:"skipped"`
-	Recovered     int       `json:"recovered"`
-	Bug           int       `json:"bug"`
-	Shards        []Shard   `json:"shards"`
-	Warnings      []Warning `json:"warnings"`
-	Error         *Warning  `json:"error"`
-	DurationMs    *int64    `json:"durationMs"`
-	Branch        string    `json:"branch"`
-	Commit        string    `json:"commit"`
-	Isolation     string    `json:"isolation"`
-	TestRunURL    string    `json:"testRunUrl"`
-}
-
-// Shard is one of the workers that share a run's tests.
-type Shard struct {
-	Index         int    `json:"index"`
-	Phase         string `json:"phase"` // queued, preparing, running, finished
-	ExecutedCount int    `json:"executedCount"`
-	TotalCount    int    `json:"totalCount"`
-	Lost          bool   `json:"lost"`
-}
-
-// Warning is a code with words for people.
-type Warning struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-}
-
-// Result is what came of one test.
-type Result struct {
-	ServiceTestID string   `json:"serviceTestId"`
-	Title         string   `json:"title"`
-	TitlePath     []string `json:"titlePath"`
-	File          string   `json:"file"`
-	Line          int      `json:"line"`
-	Browser       string   `json:"browser"`
-	Status        string   `json:"status"`
-	Retries       int      `json:"retries"`
-	Attempts      []struct {
-		Status     string    `json:"status"`
-		DurationMs int64     `json:"durationMs"`
-		StartedAt  time.Time `json:"startedAt"`
-	} `json:"attempts"`
-	Error *struct {
-		Message  string `json:"message"`
-		Code     string `json:"code"`
-		Location *struct {
-			File   string `json:"file"`
-			Line   int    `json:"line"`
-			Column int    `json:"column"`
-		} `json:"location"`
-	} `json:"error"`
-}
-
-// Me checks the key and answers the project's name.
-func (c *Client) Me(ctx context.Context) (name string, err error) {
-	var out struct {
-		Name string `json:"name"`
-	}
-	err = c.do(ctx, http.MethodGet, "/public-api/v1/me", nil, &out)
-	return out.Name, err
-}
-
-// StartOptions are what every call that starts a run can take.
-type StartOptions struct {
-	ShardCount int `json:"shardCount,omitempty"` // 2 to 40; 0 for a run in one piece
-	Workers    int `json:"workers,omitempty"`    // Playwright workers, in each shard; 0 for the default
+// Me checks the key and answers the project that it belongs to.
+func (c *Client) Me(ctx context.Context) (Project, error) {
+	var out Project
+	err := c.do(ctx, http.MethodGet, "/public-api/v1/me", nil, nil, &out)
+	return out, err
 }
 
 // RunSuite starts a run of the whole suite.
 func (c *Client) RunSuite(ctx context.Context, o StartOptions) (Started, error) {
+	return c.start(ctx, "/public-api/v1/execution/suite", o, o)
+}
+
+// RunTests starts a run of the tests with the given IDs.
+func (c *Client) RunTests(ctx context.Context, testIDs []string, o StartOptions) (Started, error) {
+	return c.start(ctx, "/public-api/v1/execution/tests", o, struct {
+		TestIDs []string `json:"testIds"`
+		StartOptions
+	}{testIDs, o})
+}
+
+// RunGrep starts a run of the tests whose name or ID matches a pattern, on any branch and
+// with any variables. It is a call of version 2 of the API.
+func (c *Client) RunGrep(ctx context.Context, g Grep, o StartOptions) (Started, error) {
+	return c.start(ctx, "/public-api/v2/execution/grep", o, struct {
+		Grep
+		StartOptions
+	}{g, o})
+}
+
+// RunGrepV1 starts a run by pattern with version 1 of the API, whose body takes nothing
+// else: of the options only the trigger and the idempotency key are used.
+func (c *Client) RunGrepV1(ctx context.Context, pattern string, o StartOptions) (Started, error) {
+	return c.start(ctx, "/public-api/v1/execution/grep", o, Grep{Pattern: pattern})
+}
+
+func (c *Client) start(ctx context.Context, path string, o StartOptions, body any) (Started, error) {
 	var out Started
-	return out, c.do(ctx, http.MethodPost, "/public-api/v1/execution/suite", o, &out)
+	headers := http.Header{}
+	if o.Trigger != "" {
+		headers.Set("X-TAS-Trigger", o.Trigger)
+	}
+	if o.IdempotencyKey != "" {
+		headers.Set("Idempotency-Key", o.IdempotencyKey)
+	}
+	err := c.do(ctx, http.MethodPost, path, headers, body, &out)
+	return out, err
 }
 
 // Status answers a run's state, held back up to wait until something changes.
@@ -143,41 +110,101 @@ func (c *Client) Status(ctx context.Context, runID string, wait time.Duration) (
 	if wait > 0 {
 		path += "?wait=" + wait.String()
 	}
-	return out, c.do(ctx, http.MethodGet, path, nil, &out)
+	err := c.do(ctx, http.MethodGet, path, nil, nil, &out)
+	return out, err
 }
 
 // Results answers every result of a run with one of the given statuses, or all.
 func (c *Client) Results(ctx context.Context, runID string, statuses ...string) ([]Result, error) {
+	q := ResultQuery{RunID: runID, Statuses: statuses, Limit: maxPage}
 	var all []Result
-	query := url.Values{"limit": {"200"}}
-	if len(statuses) > 0 {
-		query.Set("status", strings.Join(statuses, ","))
-	}
 	for {
-		var page struct {
-			Results    []Result `json:"results"`
-			NextCursor *string  `json:"nextCursor"`
-		}
-		if err := c.do(ctx, http.MethodGet, "/public-api/v1/test-runs/"+url.PathEscape(runID)+"/results?"+query.Encode(), nil, &page); err != nil {
+		page, next, err := c.ResultsPage(ctx, q)
+		if err != nil {
 			return nil, err
 		}
-		all = append(all, page.Results...)
-		if page.NextCursor == nil {
+		all = append(all, page...)
+		if next == "" {
 			return all, nil
 		}
-		query.Set("cursor", *page.NextCursor)
+		q.Cursor = next
 	}
 }
 
-// ReportURL answers the address of a run's HTML report.
-func (c *Client) ReportURL(ctx context.Context, runID string) (string, error) {
+// ResultsPage answers one page of a run's results and the cursor of the next, "" for none.
+func (c *Client) ResultsPage(ctx context.Context, q ResultQuery) (page []Result, next string, err error) {
 	var out struct {
-		URL string `json:"url"`
+		Results    []Result `json:"results"`
+		NextCursor string   `json:"nextCursor"`
 	}
-	return out.URL, c.do(ctx, http.MethodGet, "/public-api/v1/test-runs/"+url.PathEscape(runID)+"/report", nil, &out)
+	query := paging(q.Limit, q.Cursor)
+	if len(q.Statuses) > 0 {
+		query.Set("status", strings.Join(q.Statuses, ","))
+	}
+	err = c.do(ctx, http.MethodGet, "/public-api/v1/test-runs/"+url.PathEscape(q.RunID)+"/results?"+query.Encode(), nil, nil, &out)
+	return out.Results, out.NextCursor, err
 }
 
-func (c *Client) do(ctx context.Context, method, path string, in, out any) error {
+// Tests answers every test of the project whose file, title or tag contains query.
+func (c *Client) Tests(ctx context.Context, query string) ([]Test, error) {
+	q := TestQuery{Text: query, Limit: maxPage}
+	var all []Test
+	for {
+		page, next, err := c.TestsPage(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page...)
+		if next == "" {
+			return all, nil
+		}
+		q.Cursor = next
+	}
+}
+
+// TestsPage answers one page of the project's tests and the cursor of the next, "" for none.
+func (c *Client) TestsPage(ctx context.Context, q TestQuery) (page []Test, next string, err error) {
+	var out struct {
+		Tests      []Test `json:"tests"`
+		NextCursor string `json:"nextCursor"`
+	}
+	query := paging(q.Limit, q.Cursor)
+	if q.Text != "" {
+		query.Set("q", q.Text)
+	}
+	err = c.do(ctx, http.MethodGet, "/public-api/v1/tests?"+query.Encode(), nil, nil, &out)
+	return out.Tests, out.NextCursor, err
+}
+
+// maxPage is the most that a page of any list holds.
+const maxPage = 200
+
+func paging(limit int, cursor string) url.Values {
+	q := url.Values{}
+	if limit > 0 {
+		q.Set("limit", strconv.Itoa(limit))
+	}
+	if cursor != "" {
+		q.Set("cursor", cursor)
+	}
+	return q
+}
+
+// Report answers the address of a run's HTML report, which opens without sign-in until it
+// expires. It is refused with status 409 while there is none.
+func (c *Client) Report(ctx context.Context, runID string) (Report, error) {
+	var out Report
+	err := c.do(ctx, http.MethodGet, "/public-api/v1/test-runs/"+url.PathEscape(runID)+"/report", nil, nil, &out)
+	return out, err
+}
+
+// ReportURL answers the address alone.
+func (c *Client) ReportURL(ctx context.Context, runID string) (string, error) {
+	r, err := c.Report(ctx, runID)
+	return r.URL, err
+}
+
+func (c *Client) do(ctx context.Context, method, path string, headers http.Header, in, out any) error {
 	var body io.Reader
 	if in != nil {
 		text, err := json.Marshal(in)
@@ -190,7 +217,11 @@ func (c *Client) do(ctx context.Context, method, path string, in, out any) error
 	if err != nil {
 		return err
 	}
+	for name, values := range headers {
+		req.Header[name] = values
+	}
 	req.Header.Set("Authorization", "Bearer "+c.APIKey)
+	req.Header.Set("Accept", "application/json")
 	if in != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
@@ -208,9 +239,26 @@ func (c *Client) do(ctx context.Context, method, path string, in, out any) error
 		return err
 	}
 	if resp.StatusCode >= 300 {
-		p := &Problem{Status: resp.StatusCode, Detail: strings.TrimSpace(string(text))}
-		json.Unmarshal(text, p) //nolint:errcheck // then the text itself is the detail
-		return p
+		return problem(resp, text)
 	}
-	return json.Unmarshal(text, out)
+	if err := json.Unmarshal(text, out); err != nil {
+		return fmt.Errorf("%s does not answer as TAS does: %w", req.URL.Redacted(), err)
+	}
+	return nil
+}
+
+// problem reads an error answer, also one that some proxy made.
+func problem(resp *http.Response, text []byte) *Problem {
+	p := &Problem{}
+	if json.Unmarshal(text, p) != nil || p.Detail == "" {
+		p = &Problem{Title: http.StatusText(resp.StatusCode), Detail: resp.Status + " without a reason from the service itself"}
+		if to := resp.Header.Get("Location"); to != "" {
+			p.Detail = "The address moved to " + to
+		}
+	}
+	p.Status = resp.StatusCode
+	if n, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && n > 0 {
+		p.RetryAfter = time.Duration(n) * time.Second
+	}
+	return p
 }
