@@ -133,6 +133,8 @@ func holdRule(t *testing.T, plan map[string]entry, from, to string) {
 	importer, imported := plan[from].kind, plan[to].kind
 	switch {
 	case imported == "tool" || to == "fault":
+	case importer == "caller":
+		t.Errorf("%s calls the service through client/ as anybody does, and imports %s", from, to)
 	case importer == "wiring":
 	case importer == "tests" && plan[filepath.Dir(from)].kind == "store" && (to == filepath.Dir(from) || slices.Contains(plan[filepath.Dir(from)].imports, to)):
 		// The store's tests know what the store knows.

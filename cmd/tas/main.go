@@ -3,11 +3,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
 	"github.com/alecthomas/kong"
 
+	"tas-service/internal/cli"
 	"tas-service/internal/fault"
 	"tas-service/internal/operator"
 	"tas-service/internal/sandbox/confine"
@@ -16,6 +18,7 @@ import (
 var version = "dev"
 
 type commands struct {
+	cli.Commands
 	Serve   operator.Serve   `cmd:"" help:"Run the service."`
 	Project operator.Project `cmd:"" help:"Create and change projects on this machine."`
 	Attempt operator.Attempt `cmd:"" hidden:"" help:"Execute one attempt at a run; the service starts this."`
@@ -27,14 +30,28 @@ func main() {
 		fail(confine.Become(os.Args[2:]))
 	}
 	var c commands
-	ctx := kong.Parse(&c, kong.Name("tas"), kong.Description("Runs a project's end-to-end tests, reports the results and gates pipelines on the verdict."),
-		kong.UsageOnError(), kong.Vars{"version": version})
+	parser := kong.Must(&c, kong.Name("tas"), kong.Description("Runs a project's end-to-end tests, reports the results and gates pipelines on the verdict."),
+		kong.Vars{"version": version})
+	args := os.Args[1:]
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	ctx, err := parser.Parse(args)
+	if err != nil {
+		fail(cli.Usage(err))
+	}
 	if err := ctx.Run(); err != nil {
 		fail(err)
 	}
 }
 
 func fail(err error) {
+	if e, ok := errors.AsType[*cli.Exit](err); ok {
+		if e.Message != "" {
+			fmt.Fprintln(os.Stderr, "tas: "+e.Message)
+		}
+		os.Exit(e.Code)
+	}
 	message := err.Error()
 	if f := fault.As(err); f != nil {
 		message = f.Public()
