@@ -74,6 +74,16 @@ func newConsole(document bool) *console {
 	return c
 }
 
+// newReader answers the console of a command that only reads: with a document there is
+// nothing else to say.
+func newReader(document bool) *console {
+	c := newConsole(document)
+	if document {
+		c.out = io.Discard
+	}
+	return c
+}
+
 // Colours of a terminal.
 const (
 	red    = "31"
@@ -105,11 +115,14 @@ func (c *console) answer(v any) error {
 		return nil
 	}
 	c.owes = false
-	text, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
+	var text strings.Builder
+	enc := json.NewEncoder(&text)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(os.Stdout, escapeControls(string(text)))
+	_, err := io.WriteString(os.Stdout, escapeControls(text.String()))
 	return err
 }
 

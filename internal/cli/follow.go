@@ -27,7 +27,7 @@ type view interface {
 // where it is not. A service that restarts or cannot be reached for a while is tried again
 // until ctx ends; a refusal ends it at once.
 func follow(ctx context.Context, c *client.Client, runID string, v view) (client.Status, error) {
-	var last client.Status
+	last := client.Status{RunID: runID, Verdict: "pending"}
 	wait := time.Duration(0) // the first answer at once, to have something to show
 	lost := newBackoff()
 	for {

@@ -39,8 +39,10 @@ func (g *github) report(o *outcome) error {
 		if r.Status == "flaky" {
 			level, message = "warning", "failed, then passed on a retry"
 		}
-		if r.Error != nil {
-			message = strings.Join(firstLines(r.Error.Message, 20), "\n")
+		if e := errorOf(r); e != nil && r.Status == "flaky" {
+			message += "\n" + strings.Join(firstLines(e.Message, 20), "\n")
+		} else if e != nil {
+			message = strings.Join(firstLines(e.Message, 20), "\n")
 		}
 		file, line := where(r)
 		g.annotate(level, file, line, named(r), message)
@@ -131,8 +133,8 @@ func section(b *strings.Builder, title string, rs []client.Result, in func(clien
 		}
 		file, line := where(r)
 		fmt.Fprintf(b, "**%s** · %s\n\n", escapeMarkdown(named(r)), escapeMarkdown(fmt.Sprintf("%s:%d", clean(file), line)))
-		if r.Error != nil {
-			b.WriteString(fenced(firstLines(r.Error.Message, 2*errorLines)) + "\n")
+		if e := errorOf(r); e != nil {
+			b.WriteString(fenced(firstLines(e.Message, 2*errorLines)) + "\n")
 		}
 	}
 	if n > maxShown {

@@ -193,11 +193,8 @@ func caseOf(r client.Result, file string) xmlCase {
 	case "flaky", "recovered":
 		property(r.Status, "true")
 		c.SystemOut = fmt.Sprintf("%s: passed after %d tries", r.Status, len(r.Attempts))
-		for _, a := range r.Attempts {
-			if a.Error != nil {
-				c.SystemOut += "\n" + cleanLines(a.Error.Message)
-				break
-			}
+		if e := errorOf(r); e != nil {
+			c.SystemOut += "\n" + cleanLines(e.Message)
 		}
 	case "skipped":
 		c.Skipped = &xmlTrouble{}

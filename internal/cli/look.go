@@ -36,7 +36,7 @@ type Me struct {
 
 // Run prints the project that the key belongs to.
 func (m *Me) Run() error {
-	c := newConsole(m.JSON)
+	c := newReader(m.JSON)
 	p, err := look(m.Service, func(ctx context.Context, api *client.Client) (client.Project, error) { return api.Me(ctx) })
 	if err != nil {
 		return c.ended(err)
@@ -110,7 +110,7 @@ type Results struct {
 
 // Run prints a line for each result, with the first lines of its error.
 func (r *Results) Run() error {
-	c := newConsole(r.JSON)
+	c := newReader(r.JSON)
 	rs, err := look(r.Service, func(ctx context.Context, api *client.Client) ([]client.Result, error) {
 		return api.Results(ctx, r.RunID, r.Status...)
 	})
@@ -143,7 +143,7 @@ type Report struct {
 
 // Run prints the address, alone, so that a script can use it.
 func (r *Report) Run() error {
-	c := newConsole(r.JSON)
+	c := newReader(r.JSON)
 	report, err := look(r.Service, func(ctx context.Context, api *client.Client) (client.Report, error) { return api.Report(ctx, r.RunID) })
 	if err != nil {
 		return c.ended(err)
@@ -183,7 +183,7 @@ type Tests struct {
 
 // Run prints a line for each test, its ID first.
 func (t *Tests) Run() error {
-	c := newConsole(t.JSON)
+	c := newReader(t.JSON)
 	ts, err := look(t.Service, func(ctx context.Context, api *client.Client) ([]client.Test, error) { return api.Tests(ctx, t.Query) })
 	if err != nil {
 		return c.ended(err)

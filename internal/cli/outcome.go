@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -139,11 +140,9 @@ const (
 // report prints what came of the run for a person.
 func (o *outcome) report(c *console) {
 	if !o.IsTerminal {
-		if o.RunID != "" {
-			c.printf("\n%s  %s, %d of %d executed, %s\n", c.paint(bold, "NO VERDICT"), clean(o.Phase), o.ExecutedCount, o.TotalCount, counts(o.Status))
-			o.warnings(c)
-			o.links(c)
-		}
+		c.printf("\n%s  %s, %d of %d executed, %s\n", c.paint(bold, "NO VERDICT"), cmp.Or(clean(o.Phase), "nothing heard of it"), o.ExecutedCount, o.TotalCount, counts(o.Status))
+		o.warnings(c)
+		o.links(c)
 		return
 	}
 	o.failures(c)
@@ -189,17 +188,30 @@ func (o *outcome) failures(c *console) {
 		}
 		file, line := where(r)
 		c.printf("\n%s %s%s\n  %s\n", mark, named(r), status, c.paint(dim, fmt.Sprintf("%s:%d", clean(file), line)))
-		if r.Error != nil {
-			margin(c, r.Error.Message, errorLines)
+		if e := errorOf(r); e != nil {
+			margin(c, e.Message, errorLines)
 		}
 	}
+}
+
+// errorOf answers why a test failed; of a test that passed in the end, why it failed first.
+func errorOf(r client.Result) *client.ResultError {
+	if r.Error != nil {
+		return r.Error
+	}
+	for _, a := range r.Attempts {
+		if a.Error != nil {
+			return a.Error
+		}
+	}
+	return nil
 }
 
 // margin prints lines that tests wrote behind a margin, so that none begins with what a
 // build server would obey.
 func margin(c *console, text string, n int) {
 	for _, line := range firstLines(text, n) {
-		c.printf("  %s %s\n", c.paint(dim, "│"), line)
+		c.printf("  %s\n", strings.TrimRight(c.paint(dim, "│")+" "+line, " "))
 	}
 }
 
@@ -237,7 +249,9 @@ func (o *outcome) warnings(c *console) {
 }
 
 func (o *outcome) links(c *console) {
-	c.printf("Run     %s\n", clean(o.TestRunURL))
+	if o.TestRunURL != "" {
+		c.printf("Run     %s\n", clean(o.TestRunURL))
+	}
 	if o.url != "" {
 		c.printf("Report  %s\n", clean(o.url))
 	}

@@ -215,7 +215,7 @@ func (f *Follow) await(ctx context.Context, c *console, api *client.Client, runI
 	var o outcome
 	if err != nil {
 		o = outcome{Status: st, exit: explain(err)}
-		if st.RunID == "" { // nothing was ever heard of it
+		if st.Phase == "" && o.exit.Code <= exitUnreachable { // refused from the beginning
 			return o.exit
 		}
 	} else {

@@ -35,7 +35,7 @@ func cleanLines(s string) string {
 			return r
 		case r == '\u200d' || r == '\u200c': // they join letters and emoji
 			return r
-		case r < ' ' || r == '\x7f' || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs):
+		case r == '\ufffe' || r == '\uffff' || unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs):
 			return -1
 		}
 		return r
