@@ -23,7 +23,7 @@ demo: setup build ## Set everything up and run the demo suite; keeps serving (DE
 	@bin/tas-demo
 
 .PHONY: test
-test: setup-tests check-generated lint test-go test-runner ## Pass all the tests
+test: setup-tests check-generated lint test-go test-postgres test-runner ## Pass all the tests
 
 .PHONY: setup-tests
 setup-tests:
@@ -32,6 +32,10 @@ setup-tests:
 .PHONY: test-go
 test-go: ## Go tests, the whole-system scenarios among them
 	go test -count=1 ./...
+
+.PHONY: test-postgres
+test-postgres: ## Scenarios with records in PostgreSQL instead of SQLite
+	TAS_TEST_DATABASE=postgres go test -count=1 -run 'TestMainJob|TestShards$$|TestShardIsKilled|TestServiceCrash|TestWhatWorkersSay|TestIdempotencyKey|TestKeys|TestOthers' ./test
 
 .PHONY: test-runner
 test-runner: ## Tests of tas-runner with three versions of Playwright

@@ -113,7 +113,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 	metrics := newMetrics(db)
 	s.loop = &reconcile.Loop{Name: "dispatch", Every: reconcileEvery, Log: log, Failed: metrics.stepFailed}
 	s.dispatch = &dispatch.Dispatcher{Store: db, Projects: db, Executor: s.executor, Blobs: s.blobs, Hub: hub, Log: log,
-		Limits: dispatch.Limits{Attempts: cfg.MaxAttempts, PerProject: cfg.PerProject}, Timing: dispatch.DefaultTiming,
+		Limits: dispatch.Limits{Attempts: cfg.MaxAttempts, PerProject: cfg.PerProject}, Timing: timing(cfg),
 		Place: at, Server: cmp.Or(cfg.WorkerURL, "http://"+s.listener.Addr().String()), Clock: time.Now, Wake: s.loop.Wake, Ended: metrics.runEnded}
 	s.loop.Step = s.dispatch.Step
 	s.election = &reconcile.Election{Lease: db, Name: "reconcile", Holder: at, For: leaseFor, Every: leaseEvery, Log: log, Changed: s.loop.Wake}
@@ -147,6 +147,16 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 		MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		BaseContext: func(net.Listener) context.Context { return s.stopping }}
 	return s, nil
+}
+
+// timing answers when the dispatcher loses patience.
+func timing(cfg Config) dispatch.Timing {
+	t := dispatch.DefaultTiming
+	if cfg.LostAfter > 0 {
+		t.LostAfter = cfg.LostAfter
+		t.Heartbeat = min(t.Heartbeat, cfg.LostAfter/4)
+	}
+	return t
 }
 
 // lockFolder sees to it that one service works in a data folder.
