@@ -56,6 +56,10 @@ generate: ## Build what is generated and checked in: runner/dist
 check-generated: generate
 	@git diff --exit-code --stat -- runner/dist || { echo 'runner/dist is not what its sources make: commit what make generate wrote'; exit 1; }
 
+.PHONY: test-faults
+test-faults: setup-tests ## 200 seeded schedules of faults over real processes, some 25 minutes (FAULTS=N FROM=SEED)
+	TAS_FAULTS=$(or $(FAULTS),200) TAS_FAULTS_FROM=$(or $(FROM),1) go test -count=1 -v -timeout 3h -run TestFaults ./test/faults 2>&1 | grep -v ' level='
+
 .PHONY: test-s3
 test-s3: ## Artifacts on a real S3 server (versitygw, built first: a minute or two)
 	scripts/test-s3.sh

@@ -155,6 +155,15 @@ type Answer struct {
 // is) or a value (sent as JSON). Headers come in pairs and win over the defaults.
 func (s *System) Call(t testing.TB, method, path string, body any, headers ...string) Answer {
 	t.Helper()
+	a, err := s.Try(method, path, body, headers...)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return a
+}
+
+// Try is Call for a service that may not answer.
+func (s *System) Try(method, path string, body any, headers ...string) (Answer, error) {
 	var r io.Reader
 	switch b := body.(type) {
 	case nil:
@@ -163,13 +172,13 @@ func (s *System) Call(t testing.TB, method, path string, body any, headers ...st
 	default:
 		text, err := json.Marshal(b)
 		if err != nil {
-			t.Fatal(err)
+			return Answer{}, err
 		}
 		r = bytes.NewReader(text)
 	}
 	req, err := http.NewRequest(method, s.URL+path, r)
 	if err != nil {
-		t.Fatal(err)
+		return Answer{}, err
 	}
 	req.Header.Set("Authorization", "Bearer "+s.Key)
 	if body != nil {
@@ -184,16 +193,16 @@ func (s *System) Call(t testing.TB, method, path string, body any, headers ...st
 	}
 	resp, err := http.DefaultTransport.RoundTrip(req)
 	if err != nil {
-		t.Fatalf("%s %s: %v", method, path, err)
+		return Answer{}, err
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
-		t.Fatal(err)
+		return Answer{}, err
 	}
 	a := Answer{Status: resp.StatusCode, Header: resp.Header, Text: string(text)}
 	json.Unmarshal(text, &a.Body) //nolint:errcheck // not every answer is JSON
-	return a
+	return a, nil
 }
 
 // Suite starts a run of the default branch's whole suite and waits for its end.
