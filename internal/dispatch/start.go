@@ -41,7 +41,7 @@ func (d *Dispatcher) startNext(ctx context.Context, queue []start) error {
 		busy[a.ProjectID]++
 	}
 	var errs []error
-	for total < d.Limits.Attempts && !d.draining.Load() {
+	for total < d.Limits.Attempts && !d.draining.Load() && (d.Leading == nil || d.Leading()) {
 		queue = slices.DeleteFunc(queue, func(s start) bool {
 			return d.Limits.PerProject > 0 && busy[s.run.ProjectID] >= d.Limits.PerProject
 		})

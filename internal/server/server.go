@@ -17,6 +17,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
 	"tas-service/internal/account"
 	"tas-service/internal/artifact"
 	"tas-service/internal/artifact/blobstore"
@@ -116,7 +118,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 		Limits: dispatch.Limits{Attempts: cfg.MaxAttempts, PerProject: cfg.PerProject}, Timing: timing(cfg),
 		Place: at, Server: cmp.Or(cfg.WorkerURL, "http://"+s.listener.Addr().String()), Clock: time.Now, Wake: s.loop.Wake, Ended: metrics.runEnded}
 	s.loop.Step = s.dispatch.Step
-	s.election = &reconcile.Election{Lease: db, Name: "reconcile", Holder: at, For: leaseFor, Every: leaseEvery, Log: log, Changed: s.loop.Wake}
+	s.election = &reconcile.Election{Lease: db, Name: "reconcile", Holder: uuid.NewString(), For: leaseFor, Every: leaseEvery, Log: log, Changed: s.loop.Wake}
 	s.dispatch.Leading = s.election.Leading
 	retention := &run.Retention{Store: db, Blobs: s.blobs, Keep: cfg.Keep, Clock: time.Now}
 	s.sweep = &reconcile.Loop{Name: "retention", Every: sweepEvery, Log: log, Failed: metrics.stepFailed, Step: func(ctx context.Context) error {

@@ -97,7 +97,7 @@ func startedBefore(ctx context.Context, tx txn, x *run.Run, once run.Once) (*run
 		return nil, err
 	}
 	var fingerprint, id string
-	err := tx.QueryRowContext(ctx, `SELECT fingerprint, run_id FROM start_once WHERE project_id = $1 AND key = $2`, x.ProjectID, once.Key).Scan(&fingerprint, &id)
+	err := tx.QueryRowContext(ctx, `SELECT fingerprint, run_id FROM start_once WHERE project_id = $1 AND key = $2`, clean([]any{x.ProjectID, once.Key})...).Scan(&fingerprint, &id)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, nil
