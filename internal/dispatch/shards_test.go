@@ -74,12 +74,15 @@ func listing(n int) (l attempt.Listing) {
 func (b *bench) list(t *testing.T, a dispatch.Attempt, l attempt.Listing) attempt.Selection {
 	t.Helper()
 	ctx := context.Background()
-	sel, err := b.TakeListing(ctx, a, l)
+	sel, err := b.Join(ctx, a, struct{}{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if sel.Planned || sel.Nothing || sel.Wait {
+	if !sel.Make {
 		return sel
+	}
+	if sel, err = b.TakeListing(ctx, a, l); err != nil {
+		t.Fatal(err)
 	}
 	var c attempt.Chosen
 	for _, x := range l.Tests {
@@ -130,8 +133,11 @@ func TestPlannerIsLost(t *testing.T) {
 	if len(shards) != 2 {
 		t.Fatalf("%d shards", len(shards))
 	}
-	if _, err := b.TakeListing(context.Background(), shards[0], listing(3)); err != nil {
-		t.Fatal(err)
+	if sel, err := b.Join(context.Background(), shards[0], struct{}{}); err != nil || !sel.Make {
+		t.Fatalf("%+v, %v", sel, err)
+	}
+	if _, err := b.TakeListing(context.Background(), shards[1], listing(3)); fault.KindOf(err) != fault.Conflict {
+		t.Errorf("two make the plan: %v", err)
 	}
 	b.dummy.Exit(shards[0].ID, "killed")
 	b.step(t, time.Second)
