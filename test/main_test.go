@@ -7,4 +7,9 @@ import (
 	"tas-service/internal/store/storetest"
 )
 
-func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }
+func TestMain(m *testing.M) {
+	if os.Getenv("TAS_TEST_ISLAND") != "" {
+		island()
+	}
+	os.Exit(storetest.Main(m))
+}
