@@ -11,6 +11,7 @@ import (
 
 	"tas-service/internal/account"
 	"tas-service/internal/project"
+	"tas-service/internal/server"
 	"tas-service/test/harness"
 )
 
@@ -288,6 +289,38 @@ func TestBodies(t *testing.T) {
 		if a.Status != http.StatusCreated || a.Header.Get("Location") != v1Root+"/execution/status/run/"+fmt.Sprint(a.Body["runId"]) ||
 			a.Body["name"] == nil || a.Body["sharded"] != false || a.Body["shardCount"] != nil || a.Body["testRunUrl"] == "" || a.Header.Get("X-Request-Id") == "" {
 			t.Errorf("%s %v: %d %s", c.path, c.body, a.Status, a.Text)
+		}
+	}
+}
+
+// TestShardedForms starts sharded runs, which have no job name, whatever asks for one.
+func TestShardedForms(t *testing.T) {
+	t.Parallel()
+	s := harness.Start(t, harness.Options{Config: func(c *server.Config) { c.Program = []string{"/bin/sh", "-c", "exec sleep 600"} }})
+	for _, c := range []struct {
+		path string
+		body map[string]any
+	}{{"/public-api/v1/execution/suite", map[string]any{"shardCount": 2}}, {"/public-api/v2/execution/grep", map[string]any{"grep": "x", "shardCount": 40, "workers": 8}}} {
+		a := s.Call(t, "POST", c.path, c.body)
+		if a.Status != http.StatusCreated || a.Body["name"] != nil || a.Body["sharded"] != true || a.Body["shardCount"] != float64(c.body["shardCount"].(int)) {
+			t.Fatalf("%s: %s", c.path, a.Text)
+		}
+		id := a.Body["runId"].(string)
+		r, err := s.Server.Store().Run(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, version := range []string{"v1", "v2"} {
+			for _, name := range []string{r.Name, id} {
+				problem(t, s.Call(t, "GET", "/public-api/"+version+"/execution/status/"+name, nil), http.StatusNotFound)
+			}
+		}
+		if a := s.Call(t, "GET", "/public-api/v1/execution/status/run/"+r.Name, nil); a.Status != http.StatusBadRequest || strings.Contains(a.Text, "is the job name of a run") {
+			t.Errorf("by its hidden name: %s", a.Text)
+		}
+		st := s.Status(t, id, "")
+		if shards := st["shards"].([]any); len(shards) != c.body["shardCount"] || st["name"] != nil {
+			t.Errorf("status: %v", st)
 		}
 	}
 }

@@ -127,7 +127,7 @@ func (d *Dispatcher) TakeChosen(ctx context.Context, a Attempt, c attempt.Chosen
 			return false, nil // planned already: the answer was lost, or another shard did
 		}
 		if r.Plan = plan; plan != nil {
-			adviseShards(r)
+			adviseShards(r, d.room())
 		}
 		r.Total = 0
 		for _, t := range results {

@@ -105,6 +105,14 @@ func (d *Dispatcher) start(ctx context.Context, s start) error {
 	return nil
 }
 
+// room answers how many workers one project can have at once.
+func (d *Dispatcher) room() int {
+	if d.Limits.PerProject > 0 {
+		return min(d.Limits.PerProject, d.Limits.Attempts)
+	}
+	return d.Limits.Attempts
+}
+
 func notStarted(tries int) string {
 	return fmt.Sprintf("No worker could be started in %d tries. The service's log tells why.", tries)
 }
