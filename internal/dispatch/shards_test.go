@@ -285,3 +285,29 @@ func TestFairShards(t *testing.T) {
 		t.Errorf("within the project's cap: %v", slices.Collect(maps.Values(n)))
 	}
 }
+
+// TestRefused gives a unit that a shard does not list to another one, and fails its tests
+// when nobody does.
+func TestRefused(t *testing.T) {
+	b := newSharded(t, 2, 2)
+	b.step(t, 0)
+	shards := b.claimAll(t)
+	b.list(t, shards[0], listing(1))
+	for i := range 2 {
+		g := b.lease(t, shards[i], want)
+		if len(g.Units) != 1 {
+			t.Fatalf("shard %d was granted %+v", i, g)
+		}
+		w := want
+		w.Received, w.Refused = g.Number, g.Units[0]
+		w.Free = 0
+		b.lease(t, shards[i], w)
+	}
+	rs, err := b.db.Results(context.Background(), run.ResultQuery{RunID: b.runID, After: -1, Limit: 9})
+	if err != nil || len(rs) != 1 || rs[0].Status != run.StatusFailed || rs[0].Error.Code != run.CodeShardLost {
+		t.Errorf("%+v, %v", rs, err)
+	}
+	if g := b.lease(t, shards[0], want); !g.Close {
+		t.Errorf("then %+v", g)
+	}
+}
