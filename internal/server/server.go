@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/klauspost/compress/gzhttp"
 
 	"tas-service/internal/account"
 	"tas-service/internal/artifact"
@@ -145,10 +146,31 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 		return nil, err
 	}
 	base := route.Base{BaseURL: cfg.BaseURL, Log: log, Observe: metrics.request}
-	s.http = &http.Server{Handler: keepOrigins(cfg, base.Wrap(mux)), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+	handler, err := compressed(keepOrigins(cfg, base.Wrap(mux)))
+	if err != nil {
+		return nil, err
+	}
+	s.http = &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		BaseContext: func(net.Listener) context.Context { return s.stopping }}
 	return s, nil
+}
+
+// compressed sends answers of the API and pages in fewer bytes to who takes gzip. What
+// test code left behind goes out as it is: most of it is compressed already.
+func compressed(next http.Handler) (http.Handler, error) {
+	wrap, err := gzhttp.NewWrapper(gzhttp.MinSize(1400))
+	if err != nil {
+		return nil, fmt.Errorf("set compression up: %w", err)
+	}
+	small := wrap(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/public-api/") || strings.HasPrefix(r.URL.Path, "/runs/") {
+			small.ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	}), nil
 }
 
 // timing answers when the dispatcher loses patience.
