@@ -23,7 +23,7 @@ demo: setup build ## Set everything up and run the demo suite; keeps serving (DE
 	@bin/tas-demo
 
 .PHONY: test
-test: setup-tests check-generated lint test-go test-runner ## Pass all the tests
+test: setup-tests check-generated lint test-go test-postgres test-runner ## Pass all the tests
 
 .PHONY: setup-tests
 setup-tests:
@@ -32,6 +32,10 @@ setup-tests:
 .PHONY: test-go
 test-go: ## Go tests, the whole-system scenarios among them
 	go test -count=1 ./...
+
+.PHONY: test-postgres
+test-postgres: ## Scenarios with records in PostgreSQL instead of SQLite
+	TAS_TEST_DATABASE=postgres go test -count=1 -run 'TestMainJob|TestShards$$|TestShardIsKilled|TestServiceCrash|TestWhatWorkersSay|TestIdempotencyKey|TestKeys|TestOthers' ./test
 
 .PHONY: test-runner
 test-runner: ## Tests of tas-runner with three versions of Playwright
@@ -51,6 +55,10 @@ generate: ## Build what is generated and checked in: runner/dist
 .PHONY: check-generated
 check-generated: generate
 	@git diff --exit-code --stat -- runner/dist || { echo 'runner/dist is not what its sources make: commit what make generate wrote'; exit 1; }
+
+.PHONY: test-faults
+test-faults: setup-tests ## 200 seeded schedules of faults over real processes, some 25 minutes (FAULTS=N FROM=SEED)
+	TAS_FAULTS=$(or $(FAULTS),200) TAS_FAULTS_FROM=$(or $(FROM),1) go test -count=1 -v -timeout 3h -run TestFaults ./test/faults 2>&1 | grep -v ' level='
 
 .PHONY: test-s3
 test-s3: ## Artifacts on a real S3 server (versitygw, built first: a minute or two)

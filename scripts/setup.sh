@@ -75,6 +75,15 @@ if ! playwright_browser && ! debian_browser; then
   fi
 fi
 
+# Tests start a PostgreSQL of their own; only its programs are needed.
+postgres_programs() {
+  have postgres && have initdb && return 0
+  compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || compgen -G '/opt/homebrew/opt/postgresql*/bin/initdb' >/dev/null
+}
+
 if [ "${1:-}" = --tests ]; then
   packages runner
+  if ! postgres_programs; then
+    { have apt-get && apt postgresql && postgres_programs; } || fail "PostgreSQL's programs are missing: install them with your system's package manager (macOS: brew install postgresql)."
+  fi
 fi

@@ -91,6 +91,7 @@ func newCrash(t *testing.T) *crash {
 	g := newGate(t, p.Repo)
 	p.Repo.Commit(t, "Wait at the gate", gated(g.URL))
 	cmd := exec.Command(harness.Binary(), "project", "set", p.ProjectID, "--repo", g.URL+"/git/.git", "--data-dir", p.Data)
+	cmd.Env = p.Environ()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("set the repository: %v\n%s", err, out)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"tas-service/internal/account"
 	"tas-service/internal/project"
+	"tas-service/internal/server"
 	"tas-service/test/harness"
 )
 
@@ -34,6 +35,7 @@ var endpoints = []struct {
 	{"GET", v1Root + "/execution/status/run/" + unknown, nil},
 	{"GET", v1Root + "/execution/status/some-job", nil},
 	{"GET", v2Root + "/execution/status/some-job", nil},
+	{"GET", v1Root + "/test-runs", nil},
 	{"GET", v1Root + "/test-runs/latest", nil},
 	{"GET", v1Root + "/test-runs/" + unknown + "/results", nil},
 	{"GET", v1Root + "/test-runs/" + unknown + "/report", nil},
@@ -289,6 +291,95 @@ func TestBodies(t *testing.T) {
 			a.Body["name"] == nil || a.Body["sharded"] != false || a.Body["shardCount"] != nil || a.Body["testRunUrl"] == "" || a.Header.Get("X-Request-Id") == "" {
 			t.Errorf("%s %v: %d %s", c.path, c.body, a.Status, a.Text)
 		}
+	}
+}
+
+// TestShardedForms starts sharded runs, which have no job name, whatever asks for one.
+func TestShardedForms(t *testing.T) {
+	t.Parallel()
+	s := harness.Start(t, harness.Options{Config: func(c *server.Config) { c.Program = []string{"/bin/sh", "-c", "exec sleep 600"} }})
+	for _, c := range []struct {
+		path string
+		body map[string]any
+	}{{"/public-api/v1/execution/suite", map[string]any{"shardCount": 2}}, {"/public-api/v2/execution/grep", map[string]any{"grep": "x", "shardCount": 40, "workers": 8}}} {
+		a := s.Call(t, "POST", c.path, c.body)
+		if a.Status != http.StatusCreated || a.Body["name"] != nil || a.Body["sharded"] != true || a.Body["shardCount"] != float64(c.body["shardCount"].(int)) {
+			t.Fatalf("%s: %s", c.path, a.Text)
+		}
+		id := a.Body["runId"].(string)
+		r, err := s.Server.Store().Run(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, version := range []string{"v1", "v2"} {
+			for _, name := range []string{r.Name, id} {
+				problem(t, s.Call(t, "GET", "/public-api/"+version+"/execution/status/"+name, nil), http.StatusNotFound)
+			}
+		}
+		if a := s.Call(t, "GET", "/public-api/v1/execution/status/run/"+r.Name, nil); a.Status != http.StatusBadRequest || strings.Contains(a.Text, "is the job name of a run") {
+			t.Errorf("by its hidden name: %s", a.Text)
+		}
+		st := s.Status(t, id, "")
+		if shards := st["shards"].([]any); len(shards) != c.body["shardCount"] || st["name"] != nil {
+			t.Errorf("status: %v", st)
+		}
+	}
+}
+
+// TestListRuns pages through runs, newest first, while more are started.
+func TestListRuns(t *testing.T) {
+	t.Parallel()
+	s := harness.Start(t, harness.Options{Config: func(c *server.Config) { c.Program = []string{"/bin/sh", "-c", "exec sleep 600"} }})
+	const path = "/public-api/v1/test-runs"
+	if a := s.Call(t, "GET", path, nil); a.Status != http.StatusOK || len(a.Body["testRuns"].([]any)) != 0 || a.Body["nextCursor"] != nil {
+		t.Fatalf("no runs yet: %s", a.Text)
+	}
+	var want []string
+	start := func(body map[string]any, headers ...string) {
+		a := s.Call(t, "POST", "/public-api/v2/execution/grep", body, headers...)
+		want = append([]string{a.Body["runId"].(string)}, want...)
+	}
+	for i := range 7 {
+		body := map[string]any{"grep": "x"}
+		if i%2 == 0 {
+			body["branch"] = "even"
+		}
+		start(body, "X-TAS-Trigger", []string{"ci", "api"}[i/4])
+	}
+	ids := func(a harness.Answer) (out []string) {
+		for _, x := range a.Body["testRuns"].([]any) {
+			out = append(out, x.(map[string]any)["id"].(string))
+		}
+		return out
+	}
+	var got []string
+	cursor := ""
+	for pages := 0; ; pages++ {
+		a := s.Call(t, "GET", path+"?limit=3&cursor="+cursor, nil)
+		got = append(got, ids(a)...)
+		if a.Body["nextCursor"] == nil {
+			break
+		}
+		cursor = a.Body["nextCursor"].(string)
+		s.Call(t, "POST", "/public-api/v2/execution/grep", map[string]any{"grep": "later"})
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%v\nwant %v", got, want)
+	}
+	for query, n := range map[string]int{"?branch=even": 4, "?trigger=ci": 4, "?trigger=ci&branch=even": 2, "?status=passed": 0, "?branch=none": 0, "?trigger=schedule": 0} {
+		if a := s.Call(t, "GET", path+query, nil); len(ids(a)) != n {
+			t.Errorf("%s: %d runs, want %d", query, len(ids(a)), n)
+		}
+	}
+	if a := s.Call(t, "GET", path+"?status=queued,preparing", nil); len(ids(a)) < 7 {
+		t.Errorf("open runs: %s", a.Text)
+	}
+	for _, query := range []string{"?status=done", "?trigger=me", "?limit=0", "?limit=201", "?cursor=nonsense"} {
+		problem(t, s.Call(t, "GET", path+query, nil), http.StatusBadRequest)
+	}
+	other := s.Another(t, project.Project{Name: "Other", Repository: project.Repository{URL: "/x"}})
+	if a := other.Call(t, "GET", path, nil); len(ids(a)) != 0 {
+		t.Errorf("another project sees %s", a.Text)
 	}
 }
 

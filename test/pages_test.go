@@ -169,3 +169,33 @@ func TestHealth(t *testing.T) {
 		t.Errorf("runner: %d %v", runner.StatusCode, runner.Header)
 	}
 }
+
+// TestConditionalReads spares who has an answer already from reading it again, and sends
+// long answers in fewer bytes.
+func TestConditionalReads(t *testing.T) {
+	t.Parallel()
+	s := harness.Start(t, harness.Options{Files: map[string]string{"tests/sum.spec.ts": waiting("", 1, 1, 1, 1, 1, 1, 1, 1)}})
+	id := s.Suite(t)["runId"].(string)
+	for _, path := range []string{"/public-api/v1/execution/status/run/" + id, "/public-api/v1/test-runs/" + id + "/results", "/public-api/v1/me"} {
+		plain := s.Call(t, "GET", path, nil, "Accept-Encoding", "identity")
+		tag := plain.Header.Get("ETag")
+		if plain.Status != http.StatusOK || tag == "" || plain.Header.Get("Cache-Control") != "private, no-cache" {
+			t.Fatalf("%s: %d, %v", path, plain.Status, plain.Header)
+		}
+		for header, want := range map[string]int{tag: 304, `"other", ` + tag: 304, "*": 304, `"other"`: 200, strings.TrimPrefix(tag, "W/"): 304} {
+			if a := s.Call(t, "GET", path, nil, "If-None-Match", header); a.Status != want || want == 304 && a.Text != "" {
+				t.Errorf("%s with %s: %d %q", path, header, a.Status, a.Text)
+			}
+		}
+		packed := s.Call(t, "GET", path, nil, "Accept-Encoding", "gzip")
+		if packed.Header.Get("ETag") != tag {
+			t.Errorf("%s compressed has another tag", path)
+		}
+		if long := len(plain.Text) > 2000; long != (packed.Header.Get("Content-Encoding") == "gzip") || long && len(packed.Text) >= len(plain.Text) {
+			t.Errorf("%s: %d bytes as %q, %d plain", path, len(packed.Text), packed.Header.Get("Content-Encoding"), len(plain.Text))
+		}
+	}
+	if a := s.Call(t, "GET", "/public-api/v1/execution/status/run/"+unknown, nil); a.Status != http.StatusNotFound || a.Header.Get("ETag") != "" {
+		t.Errorf("a problem has a tag: %d %v", a.Status, a.Header)
+	}
+}

@@ -1,5 +1,7 @@
 // Command memory measures the resident memory of the service while the results of a run
-// of 5,000 real Playwright tests stream in, over what it takes when idle.
+// of 5,000 real Playwright tests stream in, over what it takes when idle. With -shards the
+// run is split, all shards at once, and their reports are merged: -tests 20000 -shards 40
+// takes some minutes and 10 GiB for the shards themselves.
 package main
 
 import (
@@ -20,8 +22,9 @@ import (
 
 func main() {
 	tests := flag.Int("tests", 5000, "tests of the run")
+	shards := flag.Int("shards", 0, "shards that the run is split into")
 	flag.Parse()
-	if err := measure(*tests); err != nil {
+	if err := measure(*tests, *shards); err != nil {
 		fmt.Fprintln(os.Stderr, "memory:", err)
 		os.Exit(1)
 	}
@@ -29,7 +32,7 @@ func main() {
 
 const perFile = 100
 
-func measure(tests int) error {
+func measure(tests, shards int) error {
 	root, err := os.Getwd()
 	if err != nil {
 		return err
@@ -58,7 +61,7 @@ func measure(tests int) error {
 	addr := l.Addr().String()
 	l.Close() //nolint:errcheck // only asked for a free port
 	ctx := context.Background()
-	service, err := st.Start(ctx, addr)
+	service, err := st.Start(ctx, addr, fmt.Sprintf("TAS_MAX_ATTEMPTS=%d", max(1, shards)))
 	if err != nil {
 		return err
 	}
@@ -68,7 +71,8 @@ func measure(tests int) error {
 		return err
 	}
 	idle := resident(service.PID())
-	var peak atomic.Int64
+	var peak, merging atomic.Int64 // merging: the peak while the reports are merged
+	var inMerge atomic.Bool
 	stop := make(chan struct{})
 	go func() {
 		for tick := time.NewTicker(100 * time.Millisecond); ; {
@@ -76,19 +80,27 @@ func measure(tests int) error {
 			case <-stop:
 				return
 			case <-tick.C:
-				peak.Store(max(peak.Load(), resident(service.PID())))
+				now := resident(service.PID())
+				peak.Store(max(peak.Load(), now))
+				if inMerge.Load() {
+					merging.Store(max(merging.Load(), now))
+				}
 			}
 		}
 	}()
 	began := time.Now()
-	started, err := c.RunSuite(ctx, client.StartOptions{})
+	started, err := c.RunSuite(ctx, client.StartOptions{ShardCount: shards})
 	if err != nil {
 		return err
 	}
 	var end client.Status
+	var before int64 // what it took when the merge began
 	for !end.IsTerminal {
 		if end, err = c.Status(ctx, started.RunID, 30*time.Second); err != nil {
 			return err
+		}
+		if end.Phase == "merging" && !inMerge.Swap(true) {
+			before = resident(service.PID())
 		}
 		fmt.Printf("  %-10s %5d/%d  %4d MiB\n", end.Phase, end.ExecutedCount, end.TotalCount, resident(service.PID())>>20)
 	}
@@ -97,7 +109,8 @@ func measure(tests int) error {
 		return fmt.Errorf("the run did not pass: %+v", end)
 	}
 	text, err := json.Marshal(map[string]any{"benchmark": "memory", "tests": tests, "idleMiB": idle >> 20, "peakMiB": peak.Load() >> 20,
-		"peakOverIdle": float64(peak.Load()*100/max(1, idle)) / 100, "seconds": int(time.Since(began).Seconds())})
+		"peakOverIdle": float64(peak.Load()*100/max(1, idle)) / 100, "seconds": int(time.Since(began).Seconds()),
+		"shards": shards, "beforeMergeMiB": before >> 20, "mergePeakMiB": merging.Load() >> 20})
 	if err != nil {
 		return err
 	}

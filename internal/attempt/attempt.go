@@ -11,6 +11,7 @@ const (
 	Claim     = "/claim"          // → Job
 	Heartbeat = "/heartbeat"      // Beat → Orders
 	Pin       = "/pin"            // Pinned → Pinned
+	Join      = "/join"           // of a shard, before Plan: {} → Selection
 	Plan      = "/plan"           // Listing → Selection
 	Selected  = "/selected"       // Chosen → Orders
 	Lease     = "/lease"          // Want → Grant
@@ -142,9 +143,12 @@ type Selection struct {
 	All     bool              `json:"all,omitempty"`
 	Include []string          `json:"include,omitzero"`
 	Grep    string            `json:"grep,omitempty"`
+	// Make says that this shard makes the plan of its run: it sends its listing.
+	Make bool `json:"make,omitempty"`
 	// Wait says that another shard is making the plan: ask again.
 	Wait bool `json:"wait,omitempty"`
-	// Planned says that the run has its plan already: nobody asks what this shard chose.
+	// Planned says that the run has its plan already, of which IDs and Include are: nobody
+	// asks what this shard lists, or chose. What it does not list it leaves out.
 	Planned bool `json:"planned,omitempty"`
 	// Nothing says that no work is left for this shard.
 	Nothing bool `json:"nothing,omitempty"`

@@ -16,6 +16,9 @@ import (
 	"tas-service/internal/run"
 )
 
+// shardReports is where the reports of a run's shards lie until they are merged.
+const shardReports = "shards/"
+
 // StoreArtifact streams an artifact into the store and notes it.
 func (d *Dispatcher) StoreArtifact(ctx context.Context, a Attempt, up attempt.Upload, body io.Reader) (attempt.ArtifactAnswer, error) {
 	art, most, err := d.describe(ctx, a, up)
@@ -85,7 +88,7 @@ func (d *Dispatcher) describe(ctx context.Context, a Attempt, up attempt.Upload)
 	}
 	switch {
 	case up.Test == "" && name == attempt.ShardReport:
-		art.Key = artifact.RunPrefix(a.RunID) + "shards/" + a.ID + ".zip"
+		art.Key = artifact.RunPrefix(a.RunID) + shardReports + a.ID + ".zip"
 	case up.Test == "":
 		art.Key = artifact.RunPrefix(a.RunID) + name
 	default:

@@ -151,9 +151,12 @@ func (d *Dispatcher) lease(ctx context.Context, a Attempt, w attempt.Want) (g at
 	return g, err
 }
 
+// unlisted is why a test cannot be run by a shard that was given it.
+const unlisted = "A shard that was given it does not list it: are its titles the same each time?"
+
 // takeBack returns units that a shard was granted and does not have, as when a test's
 // title changes from one listing to the next. Each time counts as a loss, so that this
-// ends.
+// ends. Of a unit that it has in part, the other part ends there.
 func (d *Dispatcher) takeBack(ctx context.Context, a Attempt, refused []string) error {
 	err := d.Store.Release(ctx, a.ID, func(a *Attempt, r *run.Run, held []*Unit, results map[string]*run.Result) error {
 		if !a.State.Open() {
@@ -161,12 +164,26 @@ func (d *Dispatcher) takeBack(ctx context.Context, a Attempt, refused []string) 
 		}
 		var back []*Unit
 		for _, u := range held {
-			if slices.ContainsFunc(u.Tests, func(id string) bool { return slices.Contains(refused, id) }) {
+			var without []string
+			for _, id := range u.Tests {
+				if slices.Contains(refused, id) {
+					without = append(without, id)
+				}
+			}
+			switch len(without) {
+			case 0:
+			case len(u.Tests):
 				u.Losses++
 				back = append(back, u)
+			default:
+				for _, id := range without {
+					if t := results[id]; t != nil && !t.Status.Final() {
+						count(r, t, func(t *run.Result) { loseTest(t, unlisted) })
+					}
+				}
 			}
 		}
-		giveBack(r, "", back, results, "A shard that was given it does not list it: are its titles the same each time?")
+		giveBack(r, "", back, results, unlisted)
 		return nil
 	})
 	if err == nil {

@@ -18,8 +18,11 @@ func (d *Dispatcher) TakeListing(ctx context.Context, a Attempt, l attempt.Listi
 	if a.Kind != ForTests {
 		return attempt.Selection{}, fault.New(fault.Conflict, "This attempt is not for tests.")
 	}
-	if sel, mine, err := d.joinPlan(ctx, a, l); err != nil || !mine {
-		return sel, err
+	if r, err := d.Store.Run(ctx, a.RunID); err != nil || r.Sharded() && r.Planner != a.ID {
+		if err == nil {
+			err = fault.New(fault.Conflict, "Another shard makes this run's plan.")
+		}
+		return attempt.Selection{}, err
 	}
 	listed, places := gather(l.Tests)
 	var ids []string
@@ -124,7 +127,7 @@ func (d *Dispatcher) TakeChosen(ctx context.Context, a Attempt, c attempt.Chosen
 			return false, nil // planned already: the answer was lost, or another shard did
 		}
 		if r.Plan = plan; plan != nil {
-			adviseShards(r)
+			adviseShards(r, d.room())
 		}
 		r.Total = 0
 		for _, t := range results {
@@ -158,10 +161,9 @@ const (
 	planPoll = time.Second
 )
 
-// joinPlan answers mine for the attempt that makes the run's plan: the only one of a run
-// in one piece, the first to list of a sharded one. The other shards get their selection
-// once the plan is there, and wait until then.
-func (d *Dispatcher) joinPlan(ctx context.Context, a Attempt, l attempt.Listing) (sel attempt.Selection, mine bool, err error) {
+// Join answers what a shard selects of its run's plan, once there is one: the first to
+// join is told to make it, the others wait. Only that one sends its listing.
+func (d *Dispatcher) Join(ctx context.Context, a Attempt, _ struct{}) (attempt.Selection, error) {
 	changed, stop := d.Hub.Watch(run.Topic(a.RunID))
 	defer stop()
 	hold := time.NewTimer(planHold)
@@ -180,18 +182,17 @@ func (d *Dispatcher) joinPlan(ctx context.Context, a Attempt, l attempt.Listing)
 		})
 		switch {
 		case err != nil:
-			return sel, false, err
+			return attempt.Selection{}, err
 		case !r.Sharded() || r.Phase == run.Preparing && r.Planner == a.ID:
-			return sel, true, nil
+			return attempt.Selection{Make: true}, nil
 		case r.Phase != run.Preparing:
-			sel, err := d.planned(ctx, a, r, l)
-			return sel, false, err
+			return d.planned(ctx, a, r)
 		}
 		select {
 		case <-ctx.Done():
-			return sel, false, ctx.Err()
+			return attempt.Selection{}, ctx.Err()
 		case <-hold.C:
-			return attempt.Selection{Wait: true}, false, nil
+			return attempt.Selection{Wait: true}, nil
 		case <-changed:
 		case <-time.After(planPoll):
 		}
@@ -200,7 +201,7 @@ func (d *Dispatcher) joinPlan(ctx context.Context, a Attempt, l attempt.Listing)
 
 // planned answers what a shard selects of a plan that stands: everything in it, since any
 // of it may be handed to it.
-func (d *Dispatcher) planned(ctx context.Context, a Attempt, r run.Run, l attempt.Listing) (attempt.Selection, error) {
+func (d *Dispatcher) planned(ctx context.Context, a Attempt, r run.Run) (attempt.Selection, error) {
 	waiting, held, err := d.Store.Unfinished(ctx, r.ID)
 	if err != nil {
 		return attempt.Selection{}, err
@@ -216,14 +217,10 @@ func (d *Dispatcher) planned(ctx context.Context, a Attempt, r run.Run, l attemp
 	if !sel.All {
 		sel.Include = []string{}
 	}
-	for _, t := range l.Tests {
-		p, ok := tests[t.PlaywrightID]
-		if !ok {
-			continue
-		}
-		sel.IDs[t.PlaywrightID] = p.TestID
+	for id, p := range tests {
+		sel.IDs[id] = p.TestID
 		if !sel.All && !p.Companion {
-			sel.Include = append(sel.Include, t.PlaywrightID)
+			sel.Include = append(sel.Include, id)
 		}
 	}
 	return sel, nil

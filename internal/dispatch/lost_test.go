@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"tas-service/internal/artifact/blobstore"
 	"tas-service/internal/attempt"
 	"tas-service/internal/dispatch"
 	"tas-service/internal/event"
@@ -52,7 +53,12 @@ func newBench(t *testing.T) *bench {
 	if _, err := db.CreateRun(ctx, &r, nil); err != nil {
 		t.Fatal(err)
 	}
-	b.Dispatcher = &dispatch.Dispatcher{Store: db, Projects: db, Executor: b.dummy, Hub: event.NewHub(), Log: slog.New(slog.DiscardHandler),
+	blobs, err := blobstore.OpenDir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { blobs.Close() })
+	b.Dispatcher = &dispatch.Dispatcher{Blobs: blobs, Store: db, Projects: db, Executor: b.dummy, Hub: event.NewHub(), Log: slog.New(slog.DiscardHandler),
 		Limits: dispatch.Limits{Attempts: 1}, Timing: dispatch.DefaultTiming, Clock: func() time.Time { return b.now }, Wake: func() {}}
 	return b
 }

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/mod/semver"
 
+	"tas-service/internal/artifact"
 	"tas-service/internal/attempt"
 	"tas-service/internal/fault"
 	"tas-service/internal/run"
@@ -24,6 +25,10 @@ func (d *Dispatcher) advanceMerge(ctx context.Context, r run.Run, attempts []Att
 	if r.Error != nil || r.Merged {
 		if err := d.closeOthers(ctx, attempts); err != nil {
 			return nil, err
+		}
+		if err := d.Blobs.DeleteAll(ctx, artifact.RunPrefix(r.ID)+shardReports); err != nil {
+			// They cost space until the run's artifacts are removed, and nothing else.
+			d.Log.Warn("the reports of a run's shards are not removed", "run", r.ID, "error", err)
 		}
 		return nil, d.conclude(ctx, r.ID)
 	}

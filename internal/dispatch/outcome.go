@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"tas-service/internal/attempt"
 	"tas-service/internal/run"
@@ -52,7 +53,7 @@ func (d *Dispatcher) TakeOutcome(ctx context.Context, a Attempt, o attempt.Outco
 func endShard(a *Attempt, r *run.Run, held []*Unit, results map[string]*run.Result, o attempt.Outcome) error {
 	failure := ""
 	switch {
-	case r.Phase == run.Preparing && o.Error != nil:
+	case r.Phase == run.Preparing && o.Error != nil && !slices.Contains(machineTrouble, o.Error.Code):
 		// Nothing is planned yet: what stops one shard stops them all.
 		e := runError(*o.Error)
 		return giveUp(r, cmp.Or(e.Code, run.CodeIncomplete), e.Message)
@@ -76,6 +77,10 @@ func endShard(a *Attempt, r *run.Run, held []*Unit, results map[string]*run.Resu
 	}
 	return nil
 }
+
+// machineTrouble are codes of errors that another machine, or another moment, may not
+// have: a shard that ends with one is begun anew like one that was lost.
+var machineTrouble = []string{"runner-died", "worker-failed", "worker-stopped", "disk", "sandbox"}
 
 // dropShard takes a lost attempt's tests back, and lets another one make the plan if it
 // was about to.

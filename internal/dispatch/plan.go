@@ -71,9 +71,13 @@ func (t times) Swap(i, j int)      { t[i], t[j] = t[j], t[i] }
 func (t *times) Push(x any)        { *t = append(*t, x.(time.Duration)) }
 func (t *times) Pop() any          { panic("dispatch: workers do not go away") }
 
-// adviseShards warns of more shards than can help: the longest unit bounds the run.
-func adviseShards(r *run.Run) {
+// adviseShards warns of more shards than can help: the longest unit bounds the run, and so
+// does the room that the installation has.
+func adviseShards(r *run.Run, room int) {
 	p := r.Plan
+	if room < r.ShardCount {
+		r.Warn("few-workers", fmt.Sprintf("This installation runs at most %d workers of a project at once, so the %d shards are no quicker than %d. Its operator can raise TAS_MAX_ATTEMPTS.", room, r.ShardCount, room))
+	}
 	if p.LongestMs == 0 || p.Units == 0 {
 		return
 	}

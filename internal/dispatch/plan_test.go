@@ -92,6 +92,12 @@ func TestMakespan(t *testing.T) {
 }
 
 func TestAdvice(t *testing.T) {
+	{
+		r := &run.Run{ShardCount: 4, Plan: &run.Plan{Units: 9}}
+		if adviseShards(r, 3); len(r.Warnings) != 1 || r.Warnings[0].Code != "few-workers" {
+			t.Errorf("no room: %v", r.Warnings)
+		}
+	}
 	for name, c := range map[string]struct {
 		plan  run.Plan
 		warns int
@@ -104,7 +110,7 @@ func TestAdvice(t *testing.T) {
 		"no time is foretold": {run.Plan{Units: 1}, 0},
 	} {
 		r := &run.Run{ShardCount: 4, Plan: &c.plan}
-		if adviseShards(r); len(r.Warnings) != c.warns {
+		if adviseShards(r, 4); len(r.Warnings) != c.warns {
 			t.Errorf("%s: %v", name, r.Warnings)
 		}
 	}

@@ -41,7 +41,7 @@ func (d *Dispatcher) startNext(ctx context.Context, queue []start) error {
 		busy[a.ProjectID]++
 	}
 	var errs []error
-	for total < d.Limits.Attempts && !d.draining.Load() {
+	for total < d.Limits.Attempts && !d.draining.Load() && (d.Leading == nil || d.Leading()) {
 		queue = slices.DeleteFunc(queue, func(s start) bool {
 			return d.Limits.PerProject > 0 && busy[s.run.ProjectID] >= d.Limits.PerProject
 		})
@@ -103,6 +103,14 @@ func (d *Dispatcher) start(ctx context.Context, s start) error {
 		return d.lose(ctx, a, Lost, "", "The executor could not start it.")
 	}
 	return nil
+}
+
+// room answers how many workers one project can have at once.
+func (d *Dispatcher) room() int {
+	if d.Limits.PerProject > 0 {
+		return min(d.Limits.PerProject, d.Limits.Attempts)
+	}
+	return d.Limits.Attempts
 }
 
 func notStarted(tries int) string {

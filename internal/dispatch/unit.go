@@ -1,7 +1,6 @@
 package dispatch
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -93,5 +92,5 @@ func loseTest(t *run.Result, why string) {
 		t.Tries[i].WillRetry = false
 	}
 	t.Status = run.StatusFailed
-	t.Error = &run.Error{Code: run.CodeShardLost, Message: fmt.Sprintf("%d shards were lost while they executed this test or its group. %s", maxLosses, why)}
+	t.Error = &run.Error{Code: run.CodeShardLost, Message: "No shard could bring this test to its end. " + why}
 }

@@ -98,6 +98,23 @@ func (s *Service) Latest(ctx context.Context, actor account.Actor) (Run, error) 
 	return r, err
 }
 
+// Triggers lists what can start a run.
+func Triggers() []Trigger {
+	return []Trigger{TriggerAPI, TriggerCI, TriggerSchedule, TriggerMCP, TriggerManual}
+}
+
+// List answers runs of the actor's project and where to go on, nil at the end.
+func (s *Service) List(ctx context.Context, actor account.Actor, q Query) ([]Run, *Cursor, error) {
+	want := q.Limit
+	q.ProjectID, q.Limit = actor.ProjectID, q.Limit+1
+	rs, err := s.Store.Runs(ctx, q)
+	if err != nil || len(rs) <= want {
+		return rs, nil, err
+	}
+	last := rs[want-1]
+	return rs[:want], &Cursor{CreatedMs: last.CreatedAt.UnixMilli(), ID: last.ID}, nil
+}
+
 // Results answers results of a run and the position to go on behind, -1 at the end.
 func (s *Service) Results(ctx context.Context, actor account.Actor, q ResultQuery) ([]Result, int, error) {
 	r, err := s.Get(ctx, actor, q.RunID)

@@ -103,6 +103,10 @@ func onceOf(in StartInput) (*Once, error) {
 		return nil, fault.New(fault.Invalid, "The Idempotency-Key has more than %d characters.", maxOnceKey).WithFix("Use a UUID, or the ID of the pipeline's job.").
 			At("header.Idempotency-Key", "too long")
 	}
+	if strings.ContainsFunc(in.OnceKey, func(r rune) bool { return r < 0x20 || r == 0x7f || r == '\uFFFD' }) {
+		return nil, fault.New(fault.Invalid, "The Idempotency-Key has characters that cannot be kept.").WithFix("Use a UUID, or the ID of the pipeline's job.").
+			At("header.Idempotency-Key", "letters, digits and signs only")
+	}
 	once := &Once{Key: in.OnceKey}
 	in.OnceKey = ""
 	text, err := json.Marshal(in)

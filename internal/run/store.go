@@ -19,6 +19,8 @@ type Store interface {
 	RunByName(ctx context.Context, projectID, name string) (Run, error)
 	// LatestRun answers the latest terminal run that no person started by hand.
 	LatestRun(ctx context.Context, projectID string) (Run, error)
+	// Runs answers runs of a project, newest first.
+	Runs(ctx context.Context, q Query) ([]Run, error)
 	// Shards answers the shards of a sharded run.
 	Shards(ctx context.Context, r Run) ([]Shard, error)
 	Results(ctx context.Context, q ResultQuery) ([]Result, error)
@@ -26,6 +28,23 @@ type Store interface {
 	Artifacts(ctx context.Context, runID, testID string) ([]artifact.Artifact, error)
 	// UnknownTests answers which of ids are no tests of the project.
 	UnknownTests(ctx context.Context, projectID string, ids []string) ([]string, error)
+}
+
+// Query asks for runs, newest first. Empty filters let everything through.
+type Query struct {
+	ProjectID string
+	Phases    []Phase
+	Branch    string
+	Trigger   Trigger
+	After     *Cursor // the last one of the page before
+	Limit     int
+}
+
+// Cursor is a place in a list of runs. Runs that come later lie before it, so a list goes
+// on where it was.
+type Cursor struct {
+	CreatedMs int64  `json:"t"`
+	ID        string `json:"i"`
 }
 
 // ResultQuery asks for results in the order of the listing.

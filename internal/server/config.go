@@ -33,6 +33,7 @@ type Config struct {
 	Keep         time.Duration // TAS_KEEP_ARTIFACTS: how long reports and attachments are kept; default 30 days
 	LinkTTL      time.Duration // TAS_LINK_TTL: how long links to reports work; default 24h
 	HangGrace    time.Duration // TAS_HANG_GRACE: beyond three times its timeout a test hangs; default 30s
+	LostAfter    time.Duration // TAS_LOST_AFTER: silence after which a worker is given up; default 45s
 	OrphanAfter  time.Duration // TAS_ORPHAN_AFTER: how long a worker looks for a service that is gone; default 2m
 	MetricsToken string        // TAS_METRICS_TOKEN: asked of whoever reads /metrics; default nobody is asked
 
@@ -69,7 +70,7 @@ func FromEnv(getenv func(string) string) (Config, error) {
 	for _, f := range []struct {
 		name string
 		into *time.Duration
-	}{{"TAS_KEEP_ARTIFACTS", &c.Keep}, {"TAS_LINK_TTL", &c.LinkTTL}, {"TAS_HANG_GRACE", &c.HangGrace}, {"TAS_ORPHAN_AFTER", &c.OrphanAfter}} {
+	}{{"TAS_KEEP_ARTIFACTS", &c.Keep}, {"TAS_LINK_TTL", &c.LinkTTL}, {"TAS_HANG_GRACE", &c.HangGrace}, {"TAS_ORPHAN_AFTER", &c.OrphanAfter}, {"TAS_LOST_AFTER", &c.LostAfter}} {
 		if v := getenv(f.name); v != "" {
 			d, err := time.ParseDuration(v)
 			if err != nil || d <= 0 {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -107,19 +108,27 @@ func openArtifacts(ctx context.Context, cfg Config) (*blobstore.Store, error) {
 	return store, nil
 }
 
-// place answers the name of this data folder's executor, made at the first start.
+// place answers the name of this data folder's executor: of a number made at the first
+// start, and of where the folder lies, since a copy of it is another place.
 func place(dir string) (string, error) {
 	path := filepath.Join(dir, "place")
+	host, err := os.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("ask for this machine's name: %w", err)
+	}
+	here := func(number string) string {
+		return fmt.Sprintf("%.32x", sha256.Sum256([]byte(number+"\x00"+host+"\x00"+dir)))
+	}
 	text, err := os.ReadFile(path)
 	if err == nil && len(strings.TrimSpace(string(text))) > 0 {
-		return strings.TrimSpace(string(text)), nil
+		return here(strings.TrimSpace(string(text))), nil
 	}
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return "", fmt.Errorf("read the name of the executor: %w", err)
 	}
-	name := uuid.NewString()
-	if err := os.WriteFile(path, []byte(name+"\n"), 0o600); err != nil {
+	number := uuid.NewString()
+	if err := os.WriteFile(path, []byte(number+"\n"), 0o600); err != nil {
 		return "", fmt.Errorf("write the name of the executor: %w", err)
 	}
-	return name, nil
+	return here(number), nil
 }

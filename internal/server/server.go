@@ -17,6 +17,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
+	"github.com/klauspost/compress/gzhttp"
+
 	"tas-service/internal/account"
 	"tas-service/internal/artifact"
 	"tas-service/internal/artifact/blobstore"
@@ -113,10 +116,10 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 	metrics := newMetrics(db)
 	s.loop = &reconcile.Loop{Name: "dispatch", Every: reconcileEvery, Log: log, Failed: metrics.stepFailed}
 	s.dispatch = &dispatch.Dispatcher{Store: db, Projects: db, Executor: s.executor, Blobs: s.blobs, Hub: hub, Log: log,
-		Limits: dispatch.Limits{Attempts: cfg.MaxAttempts, PerProject: cfg.PerProject}, Timing: dispatch.DefaultTiming,
+		Limits: dispatch.Limits{Attempts: cfg.MaxAttempts, PerProject: cfg.PerProject}, Timing: timing(cfg),
 		Place: at, Server: cmp.Or(cfg.WorkerURL, "http://"+s.listener.Addr().String()), Clock: time.Now, Wake: s.loop.Wake, Ended: metrics.runEnded}
 	s.loop.Step = s.dispatch.Step
-	s.election = &reconcile.Election{Lease: db, Name: "reconcile", Holder: at, For: leaseFor, Every: leaseEvery, Log: log, Changed: s.loop.Wake}
+	s.election = &reconcile.Election{Lease: db, Name: "reconcile", Holder: uuid.NewString(), For: leaseFor, Every: leaseEvery, Log: log, Changed: s.loop.Wake}
 	s.dispatch.Leading = s.election.Leading
 	retention := &run.Retention{Store: db, Blobs: s.blobs, Keep: cfg.Keep, Clock: time.Now}
 	s.sweep = &reconcile.Loop{Name: "retention", Every: sweepEvery, Log: log, Failed: metrics.stepFailed, Step: func(ctx context.Context) error {
@@ -143,10 +146,41 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 		return nil, err
 	}
 	base := route.Base{BaseURL: cfg.BaseURL, Log: log, Observe: metrics.request}
-	s.http = &http.Server{Handler: keepOrigins(cfg, base.Wrap(mux)), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+	handler, err := compressed(keepOrigins(cfg, base.Wrap(mux)))
+	if err != nil {
+		return nil, err
+	}
+	s.http = &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 64 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		BaseContext: func(net.Listener) context.Context { return s.stopping }}
 	return s, nil
+}
+
+// compressed sends answers of the API and pages in fewer bytes to who takes gzip. What
+// test code left behind goes out as it is: most of it is compressed already.
+func compressed(next http.Handler) (http.Handler, error) {
+	wrap, err := gzhttp.NewWrapper(gzhttp.MinSize(1400))
+	if err != nil {
+		return nil, fmt.Errorf("set compression up: %w", err)
+	}
+	small := wrap(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/public-api/") || strings.HasPrefix(r.URL.Path, "/runs/") {
+			small.ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	}), nil
+}
+
+// timing answers when the dispatcher loses patience.
+func timing(cfg Config) dispatch.Timing {
+	t := dispatch.DefaultTiming
+	if cfg.LostAfter > 0 {
+		t.LostAfter = cfg.LostAfter
+		t.Heartbeat = min(t.Heartbeat, cfg.LostAfter/4)
+	}
+	return t
 }
 
 // lockFolder sees to it that one service works in a data folder.

@@ -36,7 +36,7 @@ func (db *DB) RunAttempts(ctx context.Context, runID string) ([]dispatch.Attempt
 
 // Beat notes that an attempt lives, if it is open. It touches nothing that others wait for.
 func (db *DB) Beat(ctx context.Context, attemptID string, now time.Time, doing string) (open bool, err error) {
-	res, err := db.write.ExecContext(ctx, `UPDATE attempt SET heartbeat_at = $2, doing = $3 WHERE id = $1 AND open = 1`, attemptID, ms(now), doing)
+	res, err := db.write.ExecContext(ctx, `UPDATE attempt SET heartbeat_at = $2, doing = $3 WHERE id = $1 AND open = 1`, clean([]any{attemptID, ms(now), doing})...)
 	if err != nil {
 		return false, translate(err)
 	}
@@ -97,14 +97,15 @@ func (db *DB) AddArtifact(ctx context.Context, attemptID string, x artifact.Arti
 			if x.TestID == "" {
 				return change(a, r) // of the run as a whole: found by its name
 			}
-			err := tx.QueryRowContext(ctx, `SELECT test_id, browser FROM result WHERE run_id = $1 AND playwright_id = $2`, r.ID, x.TestID).
-				Scan(&x.TestID, &x.Browser)
+			type place struct{ id, browser string }
+			test, err := one(ctx, tx, func(rw row) (p place, err error) { return p, rw.Scan(&p.id, &p.browser) },
+				`SELECT test_id, browser FROM result WHERE run_id = $1 AND playwright_id = $2`, r.ID, x.TestID)
 			if err != nil {
-				return translate(err)
+				return err
 			}
 			return exec(ctx, tx, `INSERT INTO artifact (id, run_id, test_id, browser, retry, name, kind, content_type, size, blob_key, created_at)
 				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-				x.ID, x.RunID, x.TestID, x.Browser, x.Retry, x.Name, string(x.Kind), x.ContentType, x.Size, x.Key, ms(x.CreatedAt))
+				x.ID, x.RunID, test.id, test.browser, x.Retry, x.Name, string(x.Kind), x.ContentType, x.Size, x.Key, ms(x.CreatedAt))
 		})
 	})
 }

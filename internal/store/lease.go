@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"time"
+
+	"tas-service/internal/fault"
 )
 
 // Hold takes or renews a lease and reports whether holder has it now. Time is the
@@ -34,5 +36,31 @@ func (db *DB) Hold(ctx context.Context, name, holder string, d time.Duration) (h
 func (db *DB) LetGo(ctx context.Context, name, holder string) error {
 	return db.tx(ctx, func(tx txn) error {
 		return exec(ctx, tx, `UPDATE lease SET expires_at = 0 WHERE name = $1 AND holder = $2`, name, holder)
+	})
+}
+
+// keyPurpose is what the value in table installation is sealed for, keyValue what it is.
+const (
+	keyPurpose = "installation"
+	keyValue   = "the same key everywhere"
+)
+
+// checkKey makes sure that the master key is the one that this database's secrets are
+// sealed with; the first service to open it decides.
+func (db *DB) checkKey(ctx context.Context) error {
+	return db.tx(ctx, func(tx txn) error {
+		err := exec(ctx, tx, `INSERT INTO installation (id, sealed) VALUES (1, $1) ON CONFLICT (id) DO NOTHING`, db.keys.Seal(keyPurpose, "1", keyValue))
+		if err != nil {
+			return err
+		}
+		sealed, err := one(ctx, tx, func(r row) (s string, err error) { return s, r.Scan(&s) }, `SELECT sealed FROM installation WHERE id = 1`)
+		if err != nil {
+			return err
+		}
+		if value, err := db.keys.Open(keyPurpose, "1", sealed); err != nil || value != keyValue {
+			return fault.New(fault.Invalid, "The master key is not the one that this database's secrets are sealed with.").
+				WithFix("Set TAS_MASTER_KEY_FILE to a copy of the key of the service that made the database.")
+		}
+		return nil
 	})
 }

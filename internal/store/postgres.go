@@ -59,7 +59,7 @@ func OpenPostgres(ctx context.Context, address string, maxConns int, keys *secre
 	db := &DB{write: pool, read: pool, keys: keys, listen: cfg, dialect: dialect{name: "postgres", Dialect: goose.DialectPostgres,
 		options: []goose.ProviderOption{goose.WithSessionLocker(locker)}, lock: " FOR NO KEY UPDATE",
 		now: "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"}}
-	if err := db.migrate(ctx); err != nil {
+	if err := db.prepare(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil

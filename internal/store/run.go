@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"tas-service/internal/fault"
@@ -97,7 +99,7 @@ func startedBefore(ctx context.Context, tx txn, x *run.Run, once run.Once) (*run
 		return nil, err
 	}
 	var fingerprint, id string
-	err := tx.QueryRowContext(ctx, `SELECT fingerprint, run_id FROM start_once WHERE project_id = $1 AND key = $2`, x.ProjectID, once.Key).Scan(&fingerprint, &id)
+	err := tx.QueryRowContext(ctx, `SELECT fingerprint, run_id FROM start_once WHERE project_id = $1 AND key = $2`, clean([]any{x.ProjectID, once.Key})...).Scan(&fingerprint, &id)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, nil
@@ -140,6 +142,33 @@ func (db *DB) Run(ctx context.Context, id string) (run.Run, error) {
 // RunByName answers a run of a project by its job name.
 func (db *DB) RunByName(ctx context.Context, projectID, name string) (run.Run, error) {
 	return one(ctx, db.read, scanRun, `SELECT `+runColumns+` FROM run WHERE name = $1 AND project_id = $2`, name, projectID)
+}
+
+// Runs answers runs of a project, newest first.
+func (db *DB) Runs(ctx context.Context, q run.Query) ([]run.Run, error) {
+	where, args := `project_id = $1`, []any{q.ProjectID}
+	arg := func(v any) string {
+		args = append(args, v)
+		return "$" + strconv.Itoa(len(args))
+	}
+	if len(q.Phases) > 0 {
+		marks := make([]string, len(q.Phases))
+		for i, p := range q.Phases {
+			marks[i] = arg(string(p))
+		}
+		where += ` AND phase IN (` + strings.Join(marks, ", ") + `)`
+	}
+	if q.Branch != "" {
+		where += ` AND branch = ` + arg(q.Branch)
+	}
+	if q.Trigger != "" {
+		where += ` AND trigger_kind = ` + arg(string(q.Trigger))
+	}
+	if c := q.After; c != nil {
+		t, i := arg(c.CreatedMs), arg(c.ID)
+		where += ` AND (created_at < ` + t + ` OR (created_at = ` + t + ` AND id < ` + i + `))`
+	}
+	return list(ctx, db.read, scanRun, `SELECT `+runColumns+` FROM run WHERE `+where+` ORDER BY created_at DESC, id DESC LIMIT `+arg(q.Limit), args...)
 }
 
 // LatestRun answers the project's run that finished last and was not started by hand.

@@ -36,7 +36,7 @@ func OpenSQLite(ctx context.Context, path string, keys *secret.Keyring) (*DB, er
 	read.SetMaxIdleConns(readers)
 	db := &DB{write: write, read: read, keys: keys, dialect: dialect{name: "sqlite", Dialect: goose.DialectSQLite3,
 		now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)"}}
-	if err := db.migrate(ctx); err != nil {
+	if err := db.prepare(ctx); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil

@@ -44,6 +44,14 @@ type dialect struct {
 	lock    string // behind a SELECT in a transaction: nobody else may change the row
 }
 
+// prepare brings a database that was opened up to date.
+func (db *DB) prepare(ctx context.Context) error {
+	if err := db.migrate(ctx); err != nil {
+		return err
+	}
+	return db.checkKey(ctx)
+}
+
 // migrate brings the tables up to date.
 func (db *DB) migrate(ctx context.Context) error {
 	dir, err := fs.Sub(migrations, "migrations/"+db.name)

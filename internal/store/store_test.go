@@ -11,6 +11,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite"
 
+	"tas-service/internal/fault"
 	"tas-service/internal/project"
 	"tas-service/internal/secret"
 	"tas-service/internal/store"
@@ -93,6 +94,34 @@ func TestSecretsAreSealed(t *testing.T) {
 		var one, two string
 		if err := raw.QueryRow(`SELECT CAST($2 AS TEXT), CAST($1 AS TEXT)`, "1", "2").Scan(&two, &one); err != nil || one != "1" || two != "2" {
 			t.Errorf("%s takes placeholders in the order of their coming: %q %q, %v", c.driver, one, two, err)
+		}
+	}
+}
+
+// TestOtherKey refuses to open a database whose secrets are sealed with another key.
+func TestOtherKey(t *testing.T) {
+	ctx := context.Background()
+	other, err := secret.NewKeyring([]byte("0123456789abcdef0123456789abcdef"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, address := filepath.Join(t.TempDir(), "tas.db"), storetest.Database(t)
+	for name, open := range map[string]func(*secret.Keyring) (*store.DB, error){
+		"SQLite":     func(k *secret.Keyring) (*store.DB, error) { return store.OpenSQLite(ctx, path, k) },
+		"PostgreSQL": func(k *secret.Keyring) (*store.DB, error) { return store.OpenPostgres(ctx, address, 0, k) },
+	} {
+		for _, k := range []*secret.Keyring{keys(t), keys(t)} {
+			db, err := open(k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			db.Close()
+		}
+		if db, err := open(other); err == nil || !strings.Contains(fault.As(err).Public(), "TAS_MASTER_KEY_FILE") {
+			t.Errorf("%s: %v", name, err)
+			if err == nil {
+				db.Close()
+			}
 		}
 	}
 }

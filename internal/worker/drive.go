@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -412,18 +413,33 @@ func (s *session) choose(ctx context.Context, m report.Message) error {
 		return nil
 	}
 	s.listing.Focused = m.Focused
-	sel := attempt.Selection{Wait: true}
-	for sel.Wait {
-		sel = attempt.Selection{}
-		if err := s.w.service.call(ctx, attempt.Plan, s.listing, &sel); err != nil {
-			return err
-		}
+	sel, err := s.selection(ctx)
+	if err != nil {
+		return err
 	}
 	if s.nothing = sel.Nothing; s.nothing {
 		return s.send(report.Abort{Type: "abort", Reason: "the other shards have done it all"})
 	}
 	s.ids, s.all, s.planned = sel.IDs, sel.All, sel.Planned
 	return s.send(report.Select{Type: "select", Selection: sel})
+}
+
+// selection asks what to select, and tells what there is unless another shard has.
+func (s *session) selection(ctx context.Context) (sel attempt.Selection, err error) {
+	if s.w.job.Shards > 0 && s.w.job.Merge == nil {
+		for sel.Wait = true; sel.Wait; {
+			sel = attempt.Selection{}
+			if err := s.w.service.call(ctx, attempt.Join, struct{}{}, &sel); err != nil {
+				return sel, err
+			}
+		}
+		if !sel.Make {
+			sel.Include = slices.DeleteFunc(sel.Include, func(id string) bool { _, listed := s.tests[id]; return !listed })
+			return sel, nil
+		}
+	}
+	sel = attempt.Selection{}
+	return sel, s.w.service.call(ctx, attempt.Plan, s.listing, &sel)
 }
 
 // cannotRun explains a suite in which nothing can run, once the runner has said all, by

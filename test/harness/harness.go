@@ -22,6 +22,7 @@ import (
 
 	"tas-service/internal/project"
 	"tas-service/internal/server"
+	"tas-service/internal/store/storetest"
 )
 
 // Binary builds the tas binary once for all tests of a process and answers its path.
@@ -64,7 +65,7 @@ func Start(t testing.TB, o Options) *System {
 	t.Helper()
 	data := dataDir(t)
 	repo := NewRepo(t, o.Files)
-	cfg := server.Config{Addr: "127.0.0.1:0", DataDir: data, Program: []string{Binary()}, MaxAttempts: 2}
+	cfg := server.Config{Addr: "127.0.0.1:0", DataDir: data, Program: []string{Binary()}, MaxAttempts: 2, DatabaseURL: database(t)}
 	if o.Config != nil {
 		o.Config(&cfg)
 	}
@@ -95,6 +96,16 @@ func Start(t testing.TB, o Options) *System {
 		}
 	})
 	return &System{URL: s.BaseURL(), Key: key, ProjectID: p.ID, Repo: repo, Data: cfg.DataDir, Server: s}
+}
+
+// database answers where records are kept: in a new PostgreSQL database when
+// TAS_TEST_DATABASE says "postgres", else in the default, "".
+func database(t testing.TB) string {
+	t.Helper()
+	if os.Getenv("TAS_TEST_DATABASE") != "postgres" {
+		return ""
+	}
+	return storetest.Database(t)
 }
 
 // Another creates one more project and answers the system as its key sees it.
@@ -144,6 +155,15 @@ type Answer struct {
 // is) or a value (sent as JSON). Headers come in pairs and win over the defaults.
 func (s *System) Call(t testing.TB, method, path string, body any, headers ...string) Answer {
 	t.Helper()
+	a, err := s.Try(method, path, body, headers...)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return a
+}
+
+// Try is Call for a service that may not answer.
+func (s *System) Try(method, path string, body any, headers ...string) (Answer, error) {
 	var r io.Reader
 	switch b := body.(type) {
 	case nil:
@@ -152,13 +172,13 @@ func (s *System) Call(t testing.TB, method, path string, body any, headers ...st
 	default:
 		text, err := json.Marshal(b)
 		if err != nil {
-			t.Fatal(err)
+			return Answer{}, err
 		}
 		r = bytes.NewReader(text)
 	}
 	req, err := http.NewRequest(method, s.URL+path, r)
 	if err != nil {
-		t.Fatal(err)
+		return Answer{}, err
 	}
 	req.Header.Set("Authorization", "Bearer "+s.Key)
 	if body != nil {
@@ -173,16 +193,16 @@ func (s *System) Call(t testing.TB, method, path string, body any, headers ...st
 	}
 	resp, err := http.DefaultTransport.RoundTrip(req)
 	if err != nil {
-		t.Fatalf("%s %s: %v", method, path, err)
+		return Answer{}, err
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
-		t.Fatal(err)
+		return Answer{}, err
 	}
 	a := Answer{Status: resp.StatusCode, Header: resp.Header, Text: string(text)}
 	json.Unmarshal(text, &a.Body) //nolint:errcheck // not every answer is JSON
-	return a
+	return a, nil
 }
 
 // Suite starts a run of the default branch's whole suite and waits for its end.
@@ -297,6 +317,7 @@ func ErrorCode(st map[string]any) string {
 type Process struct {
 	*System
 	cmd *exec.Cmd
+	env []string
 }
 
 // StartProcess runs `tas serve` on a free port, the same one after every restart.
@@ -305,7 +326,13 @@ func StartProcess(t testing.TB, files map[string]string, env ...string) *Process
 	data := dataDir(t)
 	repo := NewRepo(t, files)
 	p := &Process{System: &System{URL: "http://" + freeAddr(t), Repo: repo, Data: data}}
-	out, err := exec.Command(Binary(), "project", "create", "Case", "--data-dir", data, "--repo", repo.URL()).CombinedOutput()
+	if at := database(t); at != "" {
+		env = append(env, "TAS_DATABASE_URL="+at)
+	}
+	p.env = env
+	create := exec.Command(Binary(), "project", "create", "Case", "--data-dir", data, "--repo", repo.URL())
+	create.Env = p.Environ()
+	out, err := create.CombinedOutput()
 	if err != nil {
 		t.Fatalf("create the project: %v\n%s", err, out)
 	}
@@ -316,17 +343,30 @@ func StartProcess(t testing.TB, files map[string]string, env ...string) *Process
 			p.ProjectID = f[1]
 		}
 	}
-	p.Launch(t, env...)
+	p.Launch(t)
 	t.Cleanup(func() { p.Stop(os.Interrupt) })
 	return p
 }
 
-// Launch starts the service and waits until it is ready.
+// Environ answers the environment for commands on this service's data.
+func (p *Process) Environ() []string { return append(os.Environ(), p.env...) }
+
+// Beside runs another service on the database of the first, with a data folder of its own.
+func (p *Process) Beside(t testing.TB) *Process {
+	t.Helper()
+	other := &Process{System: &System{URL: "http://" + freeAddr(t), Repo: p.Repo, Data: dataDir(t), Key: p.Key, ProjectID: p.ProjectID},
+		env: append(p.env, "TAS_MASTER_KEY_FILE="+filepath.Join(p.Data, "master.key"))}
+	other.Launch(t)
+	t.Cleanup(func() { other.Stop(os.Interrupt) })
+	return other
+}
+
+// Launch starts the service, with these settings beside its own, and waits until it is ready.
 func (p *Process) Launch(t testing.TB, env ...string) {
 	t.Helper()
 	p.cmd = exec.Command(Binary(), "serve")
 	p.cmd.Env = append(os.Environ(), "TAS_DATA_DIR="+p.Data, "TAS_ADDR="+strings.TrimPrefix(p.URL, "http://"))
-	p.cmd.Env = append(p.cmd.Env, env...)
+	p.cmd.Env = append(append(p.cmd.Env, p.env...), env...)
 	if testing.Verbose() {
 		p.cmd.Stderr = os.Stderr
 	}

@@ -29,6 +29,7 @@ func (a *API) Mount(mux *http.ServeMux) {
 		return d.Claim(ctx, at)
 	})
 	post(mux, a, attempt.Heartbeat, d.Heartbeat)
+	post(mux, a, attempt.Join, d.Join)
 	post(mux, a, attempt.Plan, d.TakeListing)
 	post(mux, a, attempt.Selected, d.TakeChosen)
 	post(mux, a, attempt.Pin, d.Pin)

@@ -78,7 +78,7 @@ func (b Base) Wrap(mux *http.ServeMux) http.Handler {
 			nothing(sw, r, handler)
 			return
 		}
-		mux.ServeHTTP(sw, r)
+		Conditional("/public-api/", mux).ServeHTTP(sw, r)
 	})
 }
 

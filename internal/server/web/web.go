@@ -157,6 +157,10 @@ func (a *App) run(w http.ResponseWriter, r *http.Request) {
 	}
 	actor := account.Actor{ProjectID: x.ProjectID, Via: account.ViaKey}
 	p := runPage{Run: x, Name: x.Name, Refresh: !x.Terminal() && !x.Parked, Now: a.Now()}
+	if x.Sharded() {
+		// It has no job name that anybody could use.
+		p.Name = fmt.Sprintf("Run %.8s in %d shards", x.ID, x.ShardCount)
+	}
 	var lerr error
 	list := func(limit int, statuses ...run.Status) []run.Result {
 		rs, next, rerr := a.Runs.Results(r.Context(), actor, run.ResultQuery{RunID: id, After: -1, Limit: limit, Statuses: statuses})

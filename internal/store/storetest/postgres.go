@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -24,10 +25,13 @@ import (
 // Postgres is a server of its own, on a free port of this machine, that ends with the
 // test binary.
 type Postgres struct {
-	port int
-	n    atomic.Int32
-	cmd  *exec.Cmd
-	dir  string
+	program string
+	dir     string
+	attr    *syscall.SysProcAttr
+	port    int
+	n       atomic.Int32
+	cmd     *exec.Cmd
+	hold    io.Closer
 }
 
 var (
@@ -97,26 +101,29 @@ func programs() (initdb, postgres string, err error) {
 	return initdb, postgres, nil
 }
 
-func startServer() (*Postgres, error) {
+func startServer() (_ *Postgres, err error) {
 	initdb, postgres, err := programs()
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "tas-postgres-")
-	if err != nil {
+	p := &Postgres{program: postgres}
+	if p.dir, err = os.MkdirTemp("", "tas-postgres-"); err != nil {
 		return nil, err
 	}
-	attr, err := ordinaryUser(dir)
-	if err != nil {
+	defer func() {
+		if err != nil {
+			os.RemoveAll(p.dir) //nolint:errcheck // a temporary folder
+		}
+	}()
+	if p.attr, err = ordinaryUser(p.dir); err != nil {
 		return nil, err
 	}
-	password := filepath.Join(dir, "password")
-	if err := errors.Join(os.WriteFile(password, []byte("secret-of-tests\n"), 0o644)); err != nil {
+	password := filepath.Join(p.dir, "password")
+	if err := os.WriteFile(password, []byte("secret-of-tests\n"), 0o644); err != nil {
 		return nil, err
 	}
-	data := filepath.Join(dir, "data")
-	init := exec.Command(initdb, "-D", data, "-U", "tas", "--auth=scram-sha-256", "--pwfile="+password, "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync")
-	init.SysProcAttr, init.Dir = attr, dir
+	init := exec.Command(initdb, "-D", p.data(), "-U", "tas", "--auth=scram-sha-256", "--pwfile="+password, "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync")
+	init.SysProcAttr, init.Dir = p.attr, p.dir
 	if out, err := init.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
 	}
@@ -124,26 +131,50 @@ func startServer() (*Postgres, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Postgres{port: l.Addr().(*net.TCPAddr).Port, dir: dir}
+	p.port = l.Addr().(*net.TCPAddr).Port
 	l.Close()
+	return p, p.start()
+}
+
+func (p *Postgres) data() string { return filepath.Join(p.dir, "data") }
+
+// guard starts the server and ends it with the test binary, however that ends: its own
+// standard input is a pipe that only the binary holds.
+const guard = `"$@" & pid=$!; (cat >/dev/null; kill -QUIT $pid 2>/dev/null) & wait $pid`
+
+func (p *Postgres) start() error {
 	var log bytes.Buffer
 	// Nothing of it need outlive the tests, so it never waits for the disk.
-	p.cmd = exec.Command(postgres, "-D", data, "-p", strconv.Itoa(p.port), "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="+dir,
-		"-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "max_connections=300")
-	p.cmd.SysProcAttr, p.cmd.Dir, p.cmd.Stderr, p.cmd.Stdout = attr, dir, &log, &log
-	if err := p.cmd.Start(); err != nil {
-		return nil, err
+	p.cmd = exec.Command("/bin/sh", "-c", "exec 3<&0; "+strings.Replace(guard, "cat >", "cat <&3 >", 1), "sh", p.program, "-D", p.data(), "-p", strconv.Itoa(p.port),
+		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="+p.dir, "-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "max_connections=300")
+	p.cmd.SysProcAttr, p.cmd.Dir, p.cmd.Stderr, p.cmd.Stdout = p.attr, p.dir, &log, &log
+	p.cmd.WaitDelay = time.Second
+	var err error
+	if p.hold, err = p.cmd.StdinPipe(); err != nil {
+		return err
 	}
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	if err := p.cmd.Start(); err != nil {
+		return err
+	}
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		conn, err := pgx.Connect(context.Background(), p.address("postgres"))
 		if err == nil {
 			conn.Close(context.Background())
-			return p, nil
+			return nil
 		}
 		if time.Now().After(deadline) {
-			p.stop()
-			return nil, fmt.Errorf("PostgreSQL does not start: %w\n%s", err, log.String())
+			p.end()
+			return fmt.Errorf("PostgreSQL does not start: %w\n%s", err, log.String())
 		}
+	}
+}
+
+// Restart breaks every connection off and starts the server again, as after a crash.
+func Restart(t testing.TB) {
+	t.Helper()
+	server.end()
+	if err := server.start(); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -172,8 +203,12 @@ func ordinaryUser(dir string) (*syscall.SysProcAttr, error) {
 	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil //nolint:gosec // IDs of the system
 }
 
+func (p *Postgres) end() {
+	p.hold.Close() // the guard ends it at once
+	p.cmd.Wait()   //nolint:errcheck // it was told to
+}
+
 func (p *Postgres) stop() {
-	p.cmd.Process.Signal(syscall.SIGQUIT) //nolint:errcheck // it may have ended
-	p.cmd.Wait()                          //nolint:errcheck // it was told to
-	os.RemoveAll(p.dir)                   //nolint:errcheck // a temporary folder
+	p.end()
+	os.RemoveAll(p.dir) //nolint:errcheck // a temporary folder
 }

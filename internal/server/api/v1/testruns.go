@@ -20,6 +20,9 @@ func (a *API) mountTestRuns(h huma.API) {
 		return huma.Operation{OperationID: id, Method: http.MethodGet, Path: path, Summary: summary, Tags: []string{"Test runs"},
 			Errors: route.Statuses(append(more, http.StatusNotFound)...)}
 	}
+	list := get("list-runs", "/test-runs", "List the project's runs, newest first")
+	list.Errors = route.Statuses()
+	huma.Register(h, list, route.Handle(a.listRuns))
 	huma.Register(h, get("get-latest-run", "/test-runs/latest", "Read the latest finished run that was not started by hand"), route.Handle(a.latest))
 	huma.Register(h, get("list-results", "/test-runs/{id}/results", "List the results of a run, one for each test and Playwright project"), route.Handle(a.results))
 	huma.Register(h, get("get-report", "/test-runs/{id}/report", "Get the address of a run's HTML report", http.StatusConflict), route.Handle(a.report))
