@@ -75,7 +75,7 @@ type Status struct {
 
 // Shard is one of the workers that share a run's tests.
 type Shard struct {
-	Index         int        `json:"index"`
+	Index         int        `json:"index"` // counted from 0
 	Phase         string     `json:"phase"` // queued, preparing, running, finished
 	ExecutedCount int        `json:"executedCount"`
 	TotalCount    int        `json:"totalCount"` // given to it so far

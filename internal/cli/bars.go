@@ -45,7 +45,7 @@ func (b *bars) add(place int) *mpb.Bar {
 			return ""
 		}
 		s := st.Shards[place]
-		return fmt.Sprintf("shard %-2d %-10s", s.Index, clean(s.Phase))
+		return fmt.Sprintf("shard %-2d %-10s", s.Index+1, clean(s.Phase))
 	}
 	right := func(decor.Statistics) string {
 		st := b.now.Load()

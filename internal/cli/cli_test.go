@@ -21,7 +21,7 @@ func sharded(base m, shards ...m) m {
 }
 
 func shard(index int, phase string, executed, total int, lost bool) m {
-	s := m{"index": index, "phase": phase, "executedCount": executed, "totalCount": total, "startedAt": "2026-11-21T06:00:05Z", "finishedAt": nil, "lost": lost}
+	s := m{"index": index - 1, "phase": phase, "executedCount": executed, "totalCount": total, "startedAt": "2026-11-21T06:00:05Z", "finishedAt": nil, "lost": lost}
 	if phase == "finished" {
 		s["finishedAt"] = "2026-11-21T06:00:55Z"
 	}

@@ -77,7 +77,7 @@ func (p *plain) show(st client.Status) {
 	if len(st.Shards) > 0 && st.Phase == "running" {
 		var parts []string
 		for _, s := range st.Shards {
-			part := fmt.Sprintf("%d %s %d/%d", s.Index, clean(s.Phase), s.ExecutedCount, s.TotalCount)
+			part := fmt.Sprintf("%d %s %d/%d", s.Index+1, clean(s.Phase), s.ExecutedCount, s.TotalCount)
 			if s.Lost {
 				part += " lost"
 			}
@@ -110,7 +110,7 @@ func (n news) of(st client.Status) []string {
 	}
 	for _, s := range st.Shards {
 		if s.Lost {
-			add(fmt.Sprintf("lost %d", s.Index), fmt.Sprintf("shard %d is lost: its worker died, other shards take its tests", s.Index))
+			add(fmt.Sprintf("lost %d", s.Index), fmt.Sprintf("shard %d is lost: its worker died, other shards take its tests", s.Index+1))
 		}
 	}
 	return lines
