@@ -82,17 +82,78 @@ type Cursor struct {
 	ID   string `json:"i"`
 }
 
-// Service is what callers can ask of the catalog.
-type Service struct{ Store Store }
+// Histories answers the latest outcomes of tests on the default branch, newest first and
+// at most HealthWindow of each.
+type Histories interface {
+	Outcomes(ctx context.Context, projectID string, testIDs []string) (map[string][]Outcome, error)
+}
 
-// List answers a page of tests, and the cursor of the next one or nil.
-func (s *Service) List(ctx context.Context, q Query) ([]Test, *Cursor, error) {
-	want := q.Limit
-	q.Limit++
-	ts, err := s.Store.Tests(ctx, q)
-	if err != nil || len(ts) <= want {
-		return ts, nil, err
+// Service is what callers can ask of the catalog.
+type Service struct {
+	Store   Store
+	Sets    Collections
+	Held    Quarantines
+	History Histories
+	Clock   func() time.Time
+}
+
+// Entry is a test in a listing.
+type Entry struct {
+	Test
+	Health     Health
+	Quarantine *Quarantine // nil when it has none
+}
+
+// List answers a page of tests, and the cursor of the next one or nil. With a collection it
+// answers those that it holds: fault.NotFound for one that is not there.
+func (s *Service) List(ctx context.Context, q Query, collectionID string) ([]Entry, *Cursor, error) {
+	want, holds := q.Limit, func(*Test) bool { return true }
+	if collectionID != "" {
+		c, err := s.Collection(ctx, q.ProjectID, collectionID)
+		if err != nil {
+			return nil, nil, err
+		}
+		holds = c.Holds
 	}
-	last := ts[want-1]
-	return ts[:want], &Cursor{File: last.File, Line: last.Line, ID: last.ID}, nil
+	var page []Entry
+	err := s.each(ctx, q, func(t *Test) bool {
+		if holds(t) {
+			page = append(page, Entry{Test: *t})
+		}
+		return len(page) <= want
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	var next *Cursor
+	if len(page) > want {
+		page = page[:want]
+		last := page[want-1]
+		next = &Cursor{File: last.File, Line: last.Line, ID: last.ID}
+	}
+	return page, next, s.describe(ctx, q.ProjectID, page)
+}
+
+// describe adds what history and quarantine say.
+func (s *Service) describe(ctx context.Context, projectID string, page []Entry) error {
+	ids := make([]string, len(page))
+	for i := range page {
+		ids[i] = page[i].ID
+	}
+	outcomes, err := s.History.Outcomes(ctx, projectID, ids)
+	if err != nil {
+		return err
+	}
+	held, err := s.Quarantined(ctx, projectID)
+	if err != nil {
+		return err
+	}
+	byTest := map[string]*Quarantine{}
+	for i := range held {
+		byTest[held[i].TestID] = &held[i]
+	}
+	for i := range page {
+		page[i].Health, page[i].Quarantine = HealthOf(outcomes[page[i].ID]), byTest[page[i].ID]
+	}
+	return nil
 }

@@ -97,6 +97,8 @@ type Store interface {
 	// CloseOpen changes all results of a run that have no final status.
 	CloseOpen(ctx context.Context, runID string, change func(r *run.Run, open []*run.Result, failed bool) error) error
 	Tally(ctx context.Context, runID string) (run.Tally, error)
+	// Quarantines answers those of a project that are in force at a time.
+	Quarantines(ctx context.Context, projectID string, at time.Time) ([]catalog.Quarantine, error)
 	AddArtifact(ctx context.Context, attemptID string, a artifact.Artifact, change func(*Attempt, *run.Run) error) error
 	Queue
 }
@@ -166,6 +168,11 @@ type Dispatcher struct {
 	// Leading, when set, reports whether this service decides for all: the others only look
 	// after what their own executors run.
 	Leading func() bool
+	// Bugs, when set, files what failed before a run is judged, so that whoever sees its end
+	// sees its bugs too.
+	Bugs interface {
+		File(ctx context.Context, runID string) error
+	}
 	// Ended, when set, hears of each run that became terminal.
 	Ended func(run.Run)
 

@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -78,6 +79,13 @@ func (d *Dispatcher) TakeListing(ctx context.Context, a Attempt, l attempt.Listi
 				sel.Include = append(sel.Include, t.PlaywrightID)
 			}
 		}
+	case run.SelectCollection:
+		sel.Include = []string{}
+		for _, t := range l.Tests {
+			if slices.Contains(r.Selection.TestIDs, sel.IDs[t.PlaywrightID]) || r.Selection.Rule.Fits(t.File, t.TitlePath, t.Tags) {
+				sel.Include = append(sel.Include, t.PlaywrightID)
+			}
+		}
 	case run.SelectGrep:
 		sel.Grep = r.Selection.Grep
 	default:
@@ -106,11 +114,15 @@ func gather(tests []attempt.Test) (listed []catalog.Listed, index map[string]int
 
 // TakeChosen saves the plan: from here on every one of these tests must be accounted for.
 func (d *Dispatcher) TakeChosen(ctx context.Context, a Attempt, c attempt.Chosen) (attempt.Orders, error) {
+	quarantined, err := d.quarantined(ctx, a.ProjectID)
+	if err != nil {
+		return attempt.Orders{}, err
+	}
 	results := make([]run.Result, 0, len(c.Tests))
 	has := map[string]bool{}
 	for i, t := range c.Tests {
 		has[t.TestID] = true
-		results = append(results, run.Result{RunID: a.RunID, PlaywrightID: t.PlaywrightID, TestID: t.TestID,
+		results = append(results, run.Result{Quarantined: quarantined[t.TestID] && !t.Setup, RunID: a.RunID, PlaywrightID: t.PlaywrightID, TestID: t.TestID,
 			Browser: t.Browser, RepeatEach: t.RepeatEach, Setup: t.Setup, Companion: t.Companion, Position: i, Title: t.Title,
 			TitlePath: t.TitlePath, File: t.File, Line: t.Line, Tags: t.Tags, Owner: t.Owner, BodyHash: t.BodyHash, Unit: -1, Status: run.StatusPending})
 	}
@@ -135,7 +147,12 @@ func (d *Dispatcher) TakeChosen(ctx context.Context, a Attempt, c attempt.Chosen
 				r.Total++
 			}
 		}
-		if missing := absent(r.Selection.TestIDs, has); len(missing) > 0 {
+		switch missing := absent(r.Selection.TestIDs, has); {
+		case len(missing) == 0:
+		case r.Selection.Kind == run.SelectCollection: // it goes on without tests that were removed
+			r.Warn("collection-tests-missing", fmt.Sprintf("%d tests of the collection do not exist on branch %q: %s. Take them out of the collection.",
+				len(missing), r.Branch, run.Sample(missing[:min(5, len(missing))], len(missing))))
+		default:
 			r.Ending.Errors = append(r.Ending.Errors, run.Error{Code: "not-on-branch",
 				Message: fmt.Sprintf("%d of the selected tests do not exist on branch %q: %s.", len(missing), r.Branch, run.Sample(missing[:min(5, len(missing))], len(missing)))})
 		}
@@ -144,6 +161,16 @@ func (d *Dispatcher) TakeChosen(ctx context.Context, a Attempt, c attempt.Chosen
 	d.changed(a.RunID)
 	d.queueChanged(a.RunID)
 	return attempt.Orders{}, err
+}
+
+// quarantined answers the tests whose failure does not count in a run that is planned now.
+func (d *Dispatcher) quarantined(ctx context.Context, projectID string) (map[string]bool, error) {
+	qs, err := d.Store.Quarantines(ctx, projectID, d.Clock())
+	out := make(map[string]bool, len(qs))
+	for _, q := range qs {
+		out[q.TestID] = true
+	}
+	return out, err
 }
 
 func absent(want []string, has map[string]bool) (missing []string) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"tas-service/internal/executor"
+	"tas-service/internal/fault"
 	"tas-service/internal/project"
 	"tas-service/internal/run"
 )
@@ -226,6 +227,9 @@ func (d *Dispatcher) conclude(ctx context.Context, runID string) error {
 	if err != nil {
 		return err
 	}
+	if err := d.fileBugs(ctx, runID); err != nil {
+		return err
+	}
 	tally, err := d.Store.Tally(ctx, runID)
 	if err != nil {
 		return err
@@ -237,7 +241,27 @@ func (d *Dispatcher) conclude(ctx context.Context, runID string) error {
 			j = run.Judgement{Phase: run.ProcessError, Verdict: run.Fail, Error: r.Error}
 		}
 		r.Counts, r.Total, r.Executed = tally.Counts, tally.Counts.Sum(), tally.Counts.Sum()
+		if n := tally.Quarantined; n > 0 {
+			r.Warn("quarantined-failures", fmt.Sprintf("%d failures do not count because their tests are in quarantine.", n))
+		}
 		return j
+	})
+}
+
+// fileBugs files failures under their bugs. Only a database that is out of reach holds the
+// verdict up for that.
+func (d *Dispatcher) fileBugs(ctx context.Context, runID string) error {
+	if d.Bugs == nil {
+		return nil
+	}
+	err := d.Bugs.File(ctx, runID)
+	if err == nil || fault.KindOf(err) == fault.Unavailable {
+		return err
+	}
+	d.Log.Error("a run's failures are not filed", "run", runID, "error", err)
+	return d.Store.UpdateRun(ctx, runID, func(r *run.Run) error {
+		r.Warn("bugs-not-filed", "The failures were not filed under bugs: the service's log tells why.")
+		return nil
 	})
 }
 

@@ -75,7 +75,7 @@ func (d *Dispatcher) Claim(ctx context.Context, a Attempt) (attempt.Job, error) 
 	job := attempt.Job{
 		RunID: claimed.ID, AttemptID: a.ID, ProjectID: p.ID, Name: claimed.Name,
 		Repository: attempt.Repository{URL: p.Repository.URL, Branch: branch, Dir: p.Repository.Dir, Token: p.Repository.Token, KnownCommit: known,
-			Default: claimed.Branch == "" || claimed.Branch == p.Repository.Branch},
+			Default: claimed.OnDefault},
 		Env: env, Workers: claimed.Workers, MinIsolation: p.MinIsolation,
 		LimitMs: runLimit(p).Milliseconds(), DiskQuota: cmp.Or(p.DiskQuota, project.DefaultDiskQuota), HeartbeatMs: d.Timing.Heartbeat.Milliseconds(), Shards: claimed.ShardCount,
 		DirectUploads: d.Blobs != nil && d.Blobs.Direct(),

@@ -51,8 +51,12 @@ type Result struct {
 	Status       Status
 	Tries        []Try // by retry index; of set-up in a sharded run by attempt, then retry
 	Error        *Error
-	Verdict      string
+	Verdict      string // the last Word that was said of it, "" for none
 	BugKey       string
+	// Overruled: it failed by itself, and a verdict says that it did not.
+	Overruled bool
+	// Quarantined: its failure does not fail the run, as was decided before it began.
+	Quarantined bool
 }
 
 // Counted reports whether the result enters the run's counts: what was selected always,

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"tas-service/internal/catalog"
 	"tas-service/internal/fault"
 )
 
@@ -73,6 +74,9 @@ type Selection struct {
 	Kind    SelectionKind `json:"kind"`
 	TestIDs []string      `json:"testIds,omitempty"`
 	Grep    string        `json:"grep,omitempty"`
+	// Of a collection: which, and what it was when the run started.
+	CollectionID string        `json:"collectionId,omitempty"`
+	Rule         *catalog.Rule `json:"rule,omitempty"`
 }
 
 // SelectionKind is how tests are selected.
@@ -83,6 +87,8 @@ const (
 	SelectSuite SelectionKind = "suite"
 	SelectTests SelectionKind = "tests"
 	SelectGrep  SelectionKind = "grep"
+	// SelectCollection is TestIDs and what Rule fits.
+	SelectCollection SelectionKind = "collection"
 )
 
 // AutoHeal asks for healing when the run ends failed.
@@ -111,6 +117,7 @@ type Run struct {
 	Selection    Selection
 	Branch       string // as asked for; the resolved one once known
 	Commit       string
+	OnDefault    bool // of the tests repository's default branch
 	EnvOverrides map[string]string
 	ShardCount   int // 0: in one piece
 	Workers      int // asked for, in each shard; the real number once known

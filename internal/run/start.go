@@ -64,6 +64,13 @@ func (s *Service) Start(ctx context.Context, actor account.Actor, in StartInput)
 	if err := s.check(ctx, p, in); err != nil {
 		return Run{}, err
 	}
+	if sel := &in.Selection; sel.Kind == SelectCollection {
+		c, err := s.Collections.Collection(ctx, p.ID, sel.CollectionID)
+		if err != nil {
+			return Run{}, err
+		}
+		sel.CollectionID, sel.TestIDs, sel.Rule = c.ID, c.TestIDs, c.Rule
+	}
 	id, err := uuid.NewV7()
 	if err != nil {
 		return Run{}, fault.Wrap(err, fault.Internal, "make an ID")
@@ -78,7 +85,7 @@ func (s *Service) Start(ctx context.Context, actor account.Actor, in StartInput)
 	}
 	r := Run{
 		ID: id.String(), ProjectID: p.ID, Name: jobName(p.Slug), Trigger: in.Trigger,
-		Phase: Queued, Verdict: Pending, Selection: in.Selection, Branch: in.Branch,
+		Phase: Queued, Verdict: Pending, Selection: in.Selection, Branch: in.Branch, OnDefault: in.Branch == "" || in.Branch == p.Repository.Branch,
 		EnvOverrides: in.EnvOverrides, ShardCount: in.ShardCount, Workers: workers, AutoHeal: in.AutoHeal, CreatedAt: s.Clock().UTC(),
 	}
 	if in.AutoHeal != nil {
@@ -148,7 +155,7 @@ func (s *Service) check(ctx context.Context, p project.Project, in StartInput) e
 		if err := s.checkTests(ctx, p.ID, in.Selection.TestIDs, bad); err != nil {
 			return err
 		}
-	case SelectSuite:
+	case SelectSuite, SelectCollection:
 	}
 	if len(bad.Details) > 0 {
 		return bad

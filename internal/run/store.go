@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"tas-service/internal/artifact"
+	"tas-service/internal/catalog"
 	"tas-service/internal/project"
 )
 
@@ -59,6 +60,10 @@ type ResultQuery struct {
 type Service struct {
 	Store    Store
 	Projects project.Store
+	// Collections answers a project's collection: fault.NotFound for none.
+	Collections interface {
+		Collection(ctx context.Context, projectID, id string) (catalog.Collection, error)
+	}
 	Links    artifact.Links
 	Patterns PatternChecker
 	Watcher  Watcher

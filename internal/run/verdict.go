@@ -17,6 +17,10 @@ type Tally struct {
 	OpenN    int      // how many those are
 	NotRun   int      // skipped with CodeDidNotRun
 	InUnits  int      // results that a sharded run's shards handed out among them
+	// Excused failures do not fail the run: overruled by a verdict, or quarantined.
+	Excused     int
+	Quarantined int // of the counted failures, how many are quarantined
+	Shielded    int // of the proper ones that ran, how many failed in quarantine
 }
 
 // Judgement is the end of a run.
@@ -30,6 +34,10 @@ type Judgement struct {
 // test was executed, none failed, every planned test is accounted for, nothing failed
 // outside the tests, and the runner itself said that it was done: neither an exit
 // status nor a report is taken for that.
+//
+// A failure that a verdict overruled, or that was quarantined before the run began, does
+// not count against it, and explains that Playwright ended with "failed". Of tests that
+// were never executed because of it nothing is known: those fail the run all the same.
 //
 // Of a sharded run, plan is what was handed out: the outcomes must be as many.
 func Judge(end *Ending, plan *Plan, t Tally) Judgement {
@@ -51,13 +59,15 @@ func Judge(end *Ending, plan *Plan, t Tally) Judgement {
 			e.Code = CodeLoadError
 		}
 		return Judgement{Phase: Failed, Verdict: Fail, Error: &e}
-	case c.Failed+c.Bug > 0:
+	case c.Failed+c.Bug > t.Quarantined:
 		return Judgement{Phase: Failed, Verdict: Fail}
 	case t.executed() == 0:
 		return fail(Failed, CodeNoneExecuted, "Every selected test was skipped, so nothing was checked.")
+	case t.executed() == t.Shielded:
+		return fail(Failed, CodeNoneExecuted, "Every test that was executed failed in quarantine, so nothing was checked.")
 	case t.NotRun > 0:
 		return fail(Failed, CodeDidNotRun, "%d tests did not run although none failed.", t.NotRun)
-	case end.Status != "passed":
+	case end.Status != "passed" && (end.Status != "failed" || t.Excused == 0):
 		return fail(Failed, "runner-"+strings.ToLower(end.Status), "No test failed, but Playwright ended with status %q.", end.Status)
 	case c.Recovered > 0:
 		return Judgement{Phase: Healed, Verdict: Pass}
@@ -89,6 +99,9 @@ func (t *Tally) Add(r Result, n int) {
 			if executed {
 				t.Ran += n
 			}
+			if r.shielded() {
+				t.Shielded += n
+			}
 		case executed:
 			t.SetUp += n
 		}
@@ -98,6 +111,13 @@ func (t *Tally) Add(r Result, n int) {
 		t.OpenN += n
 	case r.Counted():
 		t.Counts.Add(r.Status, n)
+		switch {
+		case r.Overruled:
+			t.Excused += n
+		case r.shielded():
+			t.Excused += n
+			t.Quarantined += n
+		}
 		if r.Status == StatusSkipped && r.Error != nil && r.Error.Code == CodeDidNotRun {
 			t.NotRun += n
 		}

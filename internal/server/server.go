@@ -23,6 +23,7 @@ import (
 	"tas-service/internal/account"
 	"tas-service/internal/artifact"
 	"tas-service/internal/artifact/blobstore"
+	"tas-service/internal/bug"
 	"tas-service/internal/catalog"
 	"tas-service/internal/dispatch"
 	"tas-service/internal/event"
@@ -128,17 +129,20 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 		}
 		return retention.Step(ctx)
 	}}
-	runs := &run.Service{Store: db, Projects: db, Links: links, Patterns: &run.JavaScript{}, Watcher: hub, Clock: time.Now, Wake: s.loop.Wake,
+	tests := &catalog.Service{Store: db, Sets: db, Held: db, History: db, Clock: time.Now}
+	bugs := &bug.Service{Store: db, Clock: time.Now, Changed: func(runID string) { hub.Publish(run.Topic(runID)) }}
+	s.dispatch.Bugs = bugs
+	runs := &run.Service{Store: db, Projects: db, Collections: tests, Links: links, Patterns: &run.JavaScript{}, Watcher: hub, Clock: time.Now, Wake: s.loop.Wake,
 		PageURL: web.RunURL(cfg.AppURL, keys, time.Now)}
 	s.auth = account.NewAuthenticator(db)
 
 	route.InstallErrors()
 	mux := http.NewServeMux()
-	(&v1.API{Runs: runs, Tests: &catalog.Service{Store: db}, Projects: db, Auth: s.auth}).Mount(mux)
+	(&v1.API{Runs: runs, Tests: tests, Projects: db, Auth: s.auth, Bugs: bugs, BugURL: web.BugURL(cfg.AppURL, keys, time.Now)}).Mount(mux)
 	(&v2.API{Runs: runs, Auth: s.auth}).Mount(mux)
 	(&attemptapi.API{Dispatcher: s.dispatch}).Mount(mux)
 	(&content.Pages{Blobs: s.blobs, Links: links, Separate: cfg.ContentURL != cfg.AppURL}).Mount(mux)
-	if err := (&web.App{Runs: runs, Store: db, Keys: keys, AppURL: cfg.AppURL, Now: time.Now, Log: log}).Mount(mux); err != nil {
+	if err := (&web.App{Runs: runs, Bugs: bugs, Store: db, Keys: keys, AppURL: cfg.AppURL, Now: time.Now, Log: log}).Mount(mux); err != nil {
 		return nil, err
 	}
 	s.mountHealth(mux, metrics)

@@ -11,20 +11,20 @@ import (
 )
 
 const resultColumns = `run_id, playwright_id, test_id, browser, repeat_each, setup, companion, position, title, title_path, file, line,
-	tags, owner, status, tries, error, verdict, bug_key, attempt_id, shard, unit, body_hash`
+	tags, owner, status, tries, error, verdict, bug_key, attempt_id, shard, unit, body_hash, overruled, quarantined`
 
 func scanResult(r row) (run.Result, error) {
 	var x run.Result
 	var path, tags, tries string
 	var errText sql.NullString
-	var setup, companion int
+	var setup, companion, overruled, quarantined int
 	err := r.Scan(&x.RunID, &x.PlaywrightID, &x.TestID, &x.Browser, &x.RepeatEach, &setup, &companion, &x.Position, &x.Title, &path, &x.File,
 		&x.Line, &tags, &x.Owner, &x.Status, &tries, &errText, &x.Verdict, &x.BugKey,
-		&x.AttemptID, &x.Shard, &x.Unit, &x.BodyHash)
+		&x.AttemptID, &x.Shard, &x.Unit, &x.BodyHash, &overruled, &quarantined)
 	if err != nil {
 		return x, err
 	}
-	x.Setup, x.Companion = setup == 1, companion == 1
+	x.Setup, x.Companion, x.Overruled, x.Quarantined = setup == 1, companion == 1, overruled == 1, quarantined == 1
 	for _, f := range []struct {
 		text string
 		into any
@@ -50,16 +50,16 @@ func insertResult(ctx context.Context, st *sql.Stmt, x *run.Result) error {
 	text, code := errorColumns(x)
 	_, err := st.ExecContext(ctx, clean([]any{x.RunID, x.PlaywrightID, x.TestID, x.Browser, x.RepeatEach, bit(x.Setup), bit(x.Companion), x.Position, x.Title,
 		toJSON(x.TitlePath), x.File, x.Line, toJSON(x.Tags), x.Owner, string(x.Status), toJSON(x.Tries), text, x.Verdict, x.BugKey,
-		x.AttemptID, x.Shard, x.Unit, x.BodyHash, bit(x.Counted()), code})...)
+		x.AttemptID, x.Shard, x.Unit, x.BodyHash, bit(x.Overruled), bit(x.Quarantined), bit(x.Counted()), code})...)
 	return translate(err)
 }
 
 func saveResult(ctx context.Context, q querier, x *run.Result) error {
 	text, code := errorColumns(x)
 	return exec(ctx, q, `UPDATE result SET status = $3, tries = $4, error = $5, code = $6, counted = $7, verdict = $8, bug_key = $9,
-		attempt_id = $10, shard = $11 WHERE run_id = $1 AND playwright_id = $2`,
+		attempt_id = $10, shard = $11, overruled = $12 WHERE run_id = $1 AND playwright_id = $2`,
 		x.RunID, x.PlaywrightID, string(x.Status), toJSON(x.Tries), text, code, bit(x.Counted()), x.Verdict, x.BugKey,
-		x.AttemptID, x.Shard)
+		x.AttemptID, x.Shard, bit(x.Overruled))
 }
 
 // Results answers results of a run in the order of its listing. Companions that do not
@@ -107,7 +107,7 @@ func (db *DB) Plan(ctx context.Context, attemptID string, results []run.Result, 
 			return err
 		}
 		st, err := tx.PrepareContext(ctx, `INSERT INTO result (`+resultColumns+`, counted, code)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27)
 			ON CONFLICT (run_id, playwright_id) DO NOTHING`)
 		if err != nil {
 			return translate(err)
@@ -187,19 +187,23 @@ func (db *DB) CloseOpen(ctx context.Context, runID string, change func(r *run.Ru
 
 // Tally counts a run's results anew.
 func (db *DB) Tally(ctx context.Context, runID string) (run.Tally, error) {
+	return tally(ctx, db.write, runID)
+}
+
+func tally(ctx context.Context, q querier, runID string) (run.Tally, error) {
 	var t run.Tally
 	type line struct {
 		alike run.Result
 		n     int
 	}
-	lines, err := list(ctx, db.write, func(r row) (line, error) {
+	lines, err := list(ctx, q, func(r row) (line, error) {
 		var l line
 		var code string
-		err := r.Scan(&l.alike.Status, &l.alike.Setup, &l.alike.Companion, &code, &l.alike.Unit, &l.n)
+		err := r.Scan(&l.alike.Status, &l.alike.Setup, &l.alike.Companion, &code, &l.alike.Unit, &l.alike.Overruled, &l.alike.Quarantined, &l.n)
 		l.alike.Error = &run.Error{Code: code}
 		return l, err
-	}, `SELECT status, setup = 1, companion = 1, code, CASE WHEN unit < 0 THEN -1 ELSE 0 END, count(*)
-		FROM result WHERE run_id = $1 GROUP BY 1, 2, 3, 4, 5`, runID)
+	}, `SELECT status, setup = 1, companion = 1, code, CASE WHEN unit < 0 THEN -1 ELSE 0 END, overruled = 1, quarantined = 1, count(*)
+		FROM result WHERE run_id = $1 GROUP BY 1, 2, 3, 4, 5, 6, 7`, runID)
 	if err != nil {
 		return t, err
 	}
@@ -207,7 +211,7 @@ func (db *DB) Tally(ctx context.Context, runID string) (run.Tally, error) {
 		t.Add(l.alike, l.n)
 	}
 	if t.OpenN > 0 {
-		t.Open, err = list(ctx, db.write, func(r row) (string, error) {
+		t.Open, err = list(ctx, q, func(r row) (string, error) {
 			var file, title string
 			err := r.Scan(&file, &title)
 			return file + " › " + title, err

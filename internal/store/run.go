@@ -14,7 +14,7 @@ import (
 )
 
 const runColumns = `id, project_id, name, trigger_kind, phase, verdict, branch, commit_hash, isolation, workers, total, executed,
-	counts, warnings, detail, has_report, created_at, started_at, first_test_at, finished_at, request, shard_count, parked`
+	counts, warnings, detail, has_report, created_at, started_at, first_test_at, finished_at, request, shard_count, parked, on_default`
 
 // runRequest is what was asked for, as one JSON value that is saved once.
 type runRequest struct {
@@ -37,15 +37,15 @@ type runDetail struct {
 func scanRun(r row) (run.Run, error) {
 	var x run.Run
 	var counts, warnings, detail, request string
-	var report, parked int
+	var report, parked, onDefault int
 	var created int64
 	var started, first, finished sql.NullInt64
 	err := r.Scan(&x.ID, &x.ProjectID, &x.Name, &x.Trigger, &x.Phase, &x.Verdict, &x.Branch, &x.Commit, &x.Isolation, &x.Workers,
-		&x.Total, &x.Executed, &counts, &warnings, &detail, &report, &created, &started, &first, &finished, &request, &x.ShardCount, &parked)
+		&x.Total, &x.Executed, &counts, &warnings, &detail, &report, &created, &started, &first, &finished, &request, &x.ShardCount, &parked, &onDefault)
 	if err != nil {
 		return x, err
 	}
-	x.HasReport, x.Parked, x.CreatedAt = report == 1, parked == 1, at(created)
+	x.HasReport, x.Parked, x.OnDefault, x.CreatedAt = report == 1, parked == 1, onDefault == 1, at(created)
 	x.StartedAt, x.FirstTestAt, x.FinishedAt = atPtr(started), atPtr(first), atPtr(finished)
 	var d runDetail
 	if err := fromJSON(detail, &d); err != nil {
@@ -115,11 +115,11 @@ func startedBefore(ctx context.Context, tx txn, x *run.Run, once run.Once) (*run
 
 func insertRun(ctx context.Context, q querier, x *run.Run) error {
 	return exec(ctx, q, `INSERT INTO run (`+runColumns+`, terminal)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)`,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)`,
 		x.ID, x.ProjectID, x.Name, string(x.Trigger), string(x.Phase), string(x.Verdict), x.Branch, x.Commit, x.Isolation, x.Workers,
 		x.Total, x.Executed, toJSON(x.Counts), toJSON(x.Warnings), detailOf(x), bit(x.HasReport),
 		ms(x.CreatedAt), msPtr(x.StartedAt), msPtr(x.FirstTestAt), msPtr(x.FinishedAt),
-		toJSON(runRequest{Selection: x.Selection, EnvOverrides: x.EnvOverrides, AutoHeal: x.AutoHeal}), x.ShardCount, bit(x.Parked), bit(x.Terminal()))
+		toJSON(runRequest{Selection: x.Selection, EnvOverrides: x.EnvOverrides, AutoHeal: x.AutoHeal}), x.ShardCount, bit(x.Parked), bit(x.OnDefault), bit(x.Terminal()))
 }
 
 // changing answers the columns of a run that can change, for saveRun.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"mime"
+	"net"
 	"net/http"
 	"regexp"
 	"strings"
@@ -19,6 +20,7 @@ import (
 // info is what is known of the request under way.
 type info struct {
 	id      string
+	from    string
 	baseURL string
 	log     *slog.Logger
 }
@@ -34,6 +36,10 @@ func infoOf(ctx context.Context) info {
 
 // RequestID answers the ID of the request under way, "" outside of one.
 func RequestID(ctx context.Context) string { return infoOf(ctx).id }
+
+// RemoteAddress answers the network address that the request came from: that of a proxy,
+// where there is one.
+func RemoteAddress(ctx context.Context) string { return infoOf(ctx).from }
 
 // Base is what all requests of a server share.
 type Base struct {
@@ -55,7 +61,7 @@ func (b Base) Wrap(mux *http.ServeMux) http.Handler {
 			id = uuid.NewString()
 		}
 		log := b.Log.With("request", id)
-		r = r.WithContext(context.WithValue(r.Context(), infoKey{}, info{id: id, baseURL: b.BaseURL, log: log}))
+		r = r.WithContext(context.WithValue(r.Context(), infoKey{}, info{id: id, from: host(r.RemoteAddr), baseURL: b.BaseURL, log: log}))
 		sw := &statusWriter{ResponseWriter: w}
 		sw.Header().Set("X-Request-Id", id)
 		sw.Header().Set("X-Content-Type-Options", "nosniff")
@@ -82,15 +88,25 @@ func (b Base) Wrap(mux *http.ServeMux) http.Handler {
 	})
 }
 
+// host leaves the port out.
+func host(address string) string {
+	if h, _, err := net.SplitHostPort(address); err == nil {
+		return h
+	}
+	return address
+}
+
 // loggedPath leaves the tokens of signed links out of the log.
 func loggedPath(path string) string {
 	if rest, ok := strings.CutPrefix(path, "/content/"); ok {
 		_, after, _ := strings.Cut(rest, "/")
 		return "/content/…/" + after
 	}
-	if rest, ok := strings.CutPrefix(path, "/runs/"); ok {
-		id, _, _ := strings.Cut(rest, "/")
-		return "/runs/" + id + "/…"
+	for _, page := range []string{"/runs/", "/bugs/"} {
+		if rest, ok := strings.CutPrefix(path, page); ok {
+			id, _, _ := strings.Cut(rest, "/")
+			return page + id + "/…"
+		}
 	}
 	return path
 }
@@ -197,7 +213,7 @@ func wrongForm(hc huma.Context) *Problem {
 	if accept := hc.Header("Accept"); accept != "" && !acceptsJSON(accept) {
 		return httpKinds[http.StatusNotAcceptable].problem(hc.Context(), "The API answers application/json, which the header Accept does not allow.")
 	}
-	if ct := hc.Header("Content-Type"); ct != "" && hc.Method() == http.MethodPost {
+	if ct := hc.Header("Content-Type"); ct != "" && (hc.Method() == http.MethodPost || hc.Method() == http.MethodPut) {
 		if media, _, err := mime.ParseMediaType(ct); err != nil || media != "application/json" {
 			return httpKinds[http.StatusUnsupportedMediaType].problem(hc.Context(), "The body must be JSON: send the header Content-Type: application/json.")
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"tas-service/internal/account"
+	"tas-service/internal/bug"
 	"tas-service/internal/fault"
 	"tas-service/internal/run"
 	"tas-service/internal/secret"
@@ -25,6 +26,7 @@ var files embed.FS
 // App serves the pages.
 type App struct {
 	Runs  *run.Service
+	Bugs  *bug.Service
 	Store interface {
 		Run(ctx context.Context, id string) (run.Run, error)
 	}
@@ -36,21 +38,23 @@ type App struct {
 	templates *template.Template
 }
 
-// linkPurpose and linkTTL are of the links to run pages: whoever has one may see that
-// run until it expires.
+// Links to the pages of runs and bugs are signed for one of them: whoever has one may see
+// it until it expires.
 const (
 	linkPurpose = "run-page"
+	bugPurpose  = "bug-page"
 	linkTTL     = 30 * 24 * time.Hour
 )
 
 // RunURL answers the address of a run's page.
 func RunURL(appURL string, keys *secret.Keyring, now func() time.Time) func(runID string) string {
 	return func(runID string) string {
-		// By the day, so that the address of a run does not change with every poll.
-		expires := now().Truncate(24 * time.Hour).Add(linkTTL)
-		return fmt.Sprintf("%s/runs/%s/%s", appURL, runID, keys.Sign(linkPurpose, runID, expires))
+		return fmt.Sprintf("%s/runs/%s/%s", appURL, runID, keys.Sign(linkPurpose, runID, expiry(now())))
 	}
 }
+
+// expiry goes by the day, so that the address of a page does not change with every poll.
+func expiry(now time.Time) time.Time { return now.Truncate(24 * time.Hour).Add(linkTTL) }
 
 // Mount registers the pages.
 func (a *App) Mount(mux *http.ServeMux) error {
@@ -66,6 +70,7 @@ func (a *App) Mount(mux *http.ServeMux) error {
 		http.ServeFileFS(w, r, files, "pages/style.css")
 	})
 	mux.HandleFunc("GET /runs/{id}/{token}", a.run)
+	mux.HandleFunc("GET /bugs/{project}/{key}/{token}", a.bug)
 	mux.HandleFunc("GET /problems/{slug}", a.problem)
 	return nil
 }
@@ -120,6 +125,16 @@ type runPage struct {
 	Shards    []run.Shard
 	Now       time.Time
 	Took      time.Duration
+	bugURL    func(bug.Bug) string
+}
+
+// BugLink answers where the bug of a failure is shown.
+func (p *runPage) BugLink(key string) string {
+	n, err := bug.NumberOf(key)
+	if err != nil {
+		return ""
+	}
+	return p.bugURL(bug.Bug{ProjectID: p.Run.ProjectID, Number: n})
 }
 
 // ShardTime answers how long a shard has been at work, or was.
@@ -156,7 +171,7 @@ func (a *App) run(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	actor := account.Actor{ProjectID: x.ProjectID, Via: account.ViaKey}
-	p := runPage{Run: x, Name: x.Name, Refresh: !x.Terminal() && !x.Parked, Now: a.Now()}
+	p := runPage{Run: x, Name: x.Name, Refresh: !x.Terminal() && !x.Parked, Now: a.Now(), bugURL: BugURL(a.AppURL, a.Keys, a.Now)}
 	if x.Sharded() {
 		// It has no job name that anybody could use.
 		p.Name = fmt.Sprintf("Run %.8s in %d shards", x.ID, x.ShardCount)

@@ -73,15 +73,7 @@ type listRunsOut struct {
 func (a *API) listRuns(ctx context.Context, in *listRunsIn) (*listRunsOut, error) {
 	q := run.Query{Branch: in.Branch, Limit: in.Limit}
 	bad := fault.New(fault.Invalid, "The runs cannot be listed as asked for.").WithFix("Correct the parameters named in errors.")
-	for s := range strings.SplitSeq(in.Status, ",") {
-		switch p := run.Phase(s); {
-		case s == "":
-		case slices.Contains(run.Phases(), p):
-			q.Phases = append(q.Phases, p)
-		default:
-			bad.At("query.status", "%.40q is no phase of a run", s)
-		}
-	}
+	q.Phases = words(in.Status, run.Phases(), "query.status", bad)
 	if q.Trigger = run.Trigger(in.Trigger); in.Trigger != "" && !slices.Contains(run.Triggers(), q.Trigger) {
 		bad.At("query.trigger", "%.40q starts no runs: api, ci, schedule, mcp or manual", in.Trigger)
 	}
@@ -107,4 +99,22 @@ func (a *API) listRuns(ctx context.Context, in *listRunsIn) (*listRunsOut, error
 		out.Body.NextCursor = route.Cursor(next)
 	}
 	return out, nil
+}
+
+// words reads a list such as "failed,cancelled" and notes in bad what is none of known.
+func words[T ~string](list string, known []T, at string, bad *fault.Error) (out []T) {
+	for s := range strings.SplitSeq(list, ",") {
+		switch w := T(s); {
+		case s == "":
+		case slices.Contains(known, w):
+			out = append(out, w)
+		default:
+			names := make([]string, len(known))
+			for i, k := range known {
+				names[i] = string(k)
+			}
+			bad.At(at, "%.40q is none of %s", s, strings.Join(names, ", "))
+		}
+	}
+	return out
 }

@@ -3,12 +3,10 @@ package v1
 import (
 	"context"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"tas-service/internal/catalog"
 	"tas-service/internal/fault"
 	"tas-service/internal/run"
 	"tas-service/internal/server/api"
@@ -102,6 +100,7 @@ type Result struct {
 	Verdict        *string      `json:"verdict"`
 	BugKey         *string      `json:"bugKey"`
 	Owner          *string      `json:"owner" doc:"From the test's owner annotation"`
+	Quarantined    bool         `json:"quarantined" doc:"Its failure does not fail this run"`
 	Tags           []string     `json:"tags"`
 	AttachmentsURL string       `json:"attachmentsUrl"`
 }
@@ -118,15 +117,9 @@ func (a *API) results(ctx context.Context, in *resultsIn) (*resultsOut, error) {
 	if err := route.ReadCursor(in.Cursor, &q.After); err != nil {
 		return nil, err
 	}
-	for s := range strings.SplitSeq(in.Status, ",") {
-		if s == "" {
-			continue
-		}
-		status, err := knownStatus(s)
-		if err != nil {
-			return nil, err
-		}
-		q.Statuses = append(q.Statuses, status)
+	bad := fault.New(fault.Invalid, "The results cannot be listed as asked for.").WithFix("Correct the parameters named in errors.")
+	if q.Statuses = words(in.Status, run.ResultStatuses(), "query.status", bad); len(bad.Details) > 0 {
+		return nil, bad
 	}
 	rs, next, err := a.Runs.Results(ctx, route.ActorOf(ctx), q)
 	if err != nil {
@@ -143,26 +136,11 @@ func (a *API) results(ctx context.Context, in *resultsIn) (*resultsOut, error) {
 	return out, nil
 }
 
-func knownStatus(s string) (run.Status, error) {
-	var names []string
-	for _, k := range run.ResultStatuses() {
-		if string(k) == s {
-			return k, nil
-		}
-		names = append(names, string(k))
-	}
-	return "", fault.New(fault.Invalid, "There is no result status %.40q.", s).WithFix("Use one of %s.", strings.Join(names, ", ")).
-		At("query.status", "unknown status")
-}
-
 func resultOf(r run.Result) Result {
 	out := Result{ServiceTestID: r.TestID, Title: r.Title, TitlePath: r.TitlePath, File: r.File, Line: r.Line, Browser: r.Browser,
 		Status: string(r.Status), DurationMs: r.Duration().Milliseconds(), Retries: r.Retries(), Attempts: make([]Attempt, 0, len(r.Tries)),
-		Error: errorOf(r.Error), Verdict: optional(r.Verdict), BugKey: optional(r.BugKey), Owner: optional(r.Owner), Tags: r.Tags,
+		Error: errorOf(r.Error), Verdict: optional(r.Verdict), BugKey: optional(r.BugKey), Owner: optional(r.Owner), Tags: some(r.Tags), Quarantined: r.Quarantined,
 		AttachmentsURL: Prefix + "/test-runs/" + r.RunID + "/tests/" + r.TestID + "/attachments"}
-	if out.Tags == nil {
-		out.Tags = []string{}
-	}
 	for _, t := range r.Tries {
 		out.Attempts = append(out.Attempts, Attempt{Status: t.Status, DurationMs: t.Duration.Milliseconds(), StartedAt: t.StartedAt, Error: errorOf(t.Error)})
 	}
@@ -242,60 +220,6 @@ func (a *API) attachments(ctx context.Context, in *attachmentsIn) (*attachmentsO
 	for _, x := range as {
 		out.Body.Attachments = append(out.Body.Attachments, Attachment{Name: x.Name, Kind: string(x.Kind), ContentType: x.ContentType,
 			SizeBytes: x.Size, Attempt: x.Retry, Browser: x.Browser, URL: x.URL, ExpiresAt: x.ExpiresAt, TraceViewerURL: x.ViewerURL})
-	}
-	return out, nil
-}
-
-type testsListIn struct {
-	Q            string `query:"q" maxLength:"200" doc:"Part of the file, a title or a tag"`
-	CollectionID string `query:"collectionId" doc:"Only tests of this collection"`
-	Page
-}
-
-// Test is a test that can be run.
-type Test struct {
-	ServiceTestID string    `json:"serviceTestId" format:"uuid"`
-	Title         string    `json:"title"`
-	TitlePath     []string  `json:"titlePath"`
-	File          string    `json:"file"`
-	Line          int       `json:"line"`
-	Browsers      []string  `json:"browsers" doc:"The Playwright projects that it runs in"`
-	Tags          []string  `json:"tags"`
-	Owner         *string   `json:"owner"`
-	FirstSeenAt   time.Time `json:"firstSeenAt"`
-	LastSeenAt    time.Time `json:"lastSeenAt"`
-}
-
-type testsListOut struct {
-	Body struct {
-		Tests      []Test  `json:"tests"`
-		NextCursor *string `json:"nextCursor"`
-	}
-}
-
-func (a *API) listTests(ctx context.Context, in *testsListIn) (*testsListOut, error) {
-	if in.CollectionID != "" {
-		return nil, fault.New(fault.NotFound, "There is no such collection in this project.").WithFix("Leave collectionId out to list every test.")
-	}
-	q := catalog.Query{ProjectID: route.ActorOf(ctx).ProjectID, Text: in.Q, Limit: in.Limit}
-	if in.Cursor != "" {
-		q.After = &catalog.Cursor{}
-		if err := route.ReadCursor(in.Cursor, q.After); err != nil {
-			return nil, err
-		}
-	}
-	ts, next, err := a.Tests.List(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	out := &testsListOut{}
-	out.Body.Tests = make([]Test, 0, len(ts))
-	for _, t := range ts {
-		out.Body.Tests = append(out.Body.Tests, Test{ServiceTestID: t.ID, Title: t.Title(), TitlePath: t.TitlePath, File: t.File, Line: t.Line,
-			Browsers: some(t.Browsers), Tags: some(t.Tags), Owner: optional(t.Owner), FirstSeenAt: t.FirstSeen, LastSeenAt: t.LastSeen})
-	}
-	if next != nil {
-		out.Body.NextCursor = route.Cursor(next)
 	}
 	return out, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"tas-service/internal/account"
+	"tas-service/internal/bug"
 	"tas-service/internal/catalog"
 	"tas-service/internal/project"
 	"tas-service/internal/run"
@@ -22,6 +23,8 @@ type API struct {
 	Runs     *run.Service
 	Tests    *catalog.Service
 	Projects project.Store
+	Bugs     *bug.Service
+	BugURL   func(b bug.Bug) string // where a person sees a bug
 	Auth     *account.Authenticator
 }
 
@@ -36,8 +39,8 @@ func (a *API) Mount(mux *http.ServeMux) huma.API {
 		Summary: "Check the API key", Description: "Answers the project that the API key belongs to.", Errors: route.Statuses()}, route.Handle(a.me))
 	a.mountExecution(h)
 	a.mountTestRuns(h)
-	huma.Register(h, huma.Operation{OperationID: "list-tests", Method: http.MethodGet, Path: "/tests", Tags: []string{"Tests"},
-		Summary: "List the tests that can be run", Errors: route.Statuses()}, route.Handle(a.listTests))
+	a.mountBugs(h)
+	a.mountTests(h)
 	return h
 }
 
