@@ -33,7 +33,8 @@ func (a *API) mountExecution(h huma.API) {
 		Summary: "Read the status of a run by its job name", Errors: route.Statuses(http.StatusNotFound)}, route.Handle(a.jobStatus))
 }
 
-type suiteIn struct {
+// SuiteIn starts a run without naming tests.
+type SuiteIn struct {
 	api.Origin
 	Body *struct {
 		api.Sharding
@@ -41,7 +42,7 @@ type suiteIn struct {
 	}
 }
 
-func (a *API) runSuite(ctx context.Context, in *suiteIn) (*api.Started, error) {
+func (a *API) runSuite(ctx context.Context, in *SuiteIn) (*api.Started, error) {
 	start := run.StartInput{Selection: run.Selection{Kind: run.SelectSuite}}
 	if in.Body != nil {
 		in.Body.Fill(&start)

@@ -141,9 +141,11 @@ type Collection struct {
 	UpdatedAt   time.Time `json:"updatedAt"`
 }
 
-type collectionIn struct{ Body CollectionInput }
+// CollectionIn is a collection as it is sent.
+type CollectionIn struct{ Body CollectionInput }
 
-type collectionAt struct {
+// CollectionAt names a collection.
+type CollectionAt struct {
 	ID string `path:"collectionId"`
 }
 
@@ -186,7 +188,7 @@ func (a *API) listCollections(ctx context.Context, _ *struct{}) (*collectionsOut
 	return out, nil
 }
 
-func (a *API) createCollection(ctx context.Context, in *collectionIn) (*collectionOut, error) {
+func (a *API) createCollection(ctx context.Context, in *CollectionIn) (*collectionOut, error) {
 	c, err := a.Tests.Create(ctx, in.Body.collection(ctx, ""))
 	if err != nil {
 		return nil, err
@@ -195,8 +197,8 @@ func (a *API) createCollection(ctx context.Context, in *collectionIn) (*collecti
 }
 
 type replaceIn struct {
-	collectionAt
-	collectionIn
+	CollectionAt
+	CollectionIn
 }
 
 func (a *API) replaceCollection(ctx context.Context, in *replaceIn) (*collectionOut, error) {
@@ -207,13 +209,13 @@ func (a *API) replaceCollection(ctx context.Context, in *replaceIn) (*collection
 	return &collectionOut{Body: collectionOf(c)}, nil
 }
 
-func (a *API) dropCollection(ctx context.Context, in *collectionAt) (*struct{}, error) {
+func (a *API) dropCollection(ctx context.Context, in *CollectionAt) (*struct{}, error) {
 	return nil, a.Tests.Drop(ctx, route.ActorOf(ctx).ProjectID, in.ID)
 }
 
 type runCollectionIn struct {
-	collectionAt
-	suiteIn
+	CollectionAt
+	SuiteIn
 }
 
 func (a *API) runCollection(ctx context.Context, in *runCollectionIn) (*api.Started, error) {
@@ -251,7 +253,7 @@ func (a *API) listQuarantine(ctx context.Context, _ *struct{}) (*quarantineListO
 }
 
 type quarantineIn struct {
-	testAt
+	TestAt
 	Body struct {
 		Owner     string    `json:"owner" doc:"Who sees to the test"`
 		Reason    string    `json:"reason"`
@@ -259,7 +261,8 @@ type quarantineIn struct {
 	}
 }
 
-type testAt struct {
+// TestAt names a test.
+type TestAt struct {
 	ServiceTestID string `path:"serviceTestId"`
 }
 
@@ -275,6 +278,6 @@ func (a *API) quarantine(ctx context.Context, in *quarantineIn) (*quarantineOut,
 	return &quarantineOut{Body: QuarantinedTest{q.TestID, *quarantineOf(&q)}}, nil
 }
 
-func (a *API) release(ctx context.Context, in *testAt) (*struct{}, error) {
+func (a *API) release(ctx context.Context, in *TestAt) (*struct{}, error) {
 	return nil, a.Tests.Release(ctx, route.ActorOf(ctx).ProjectID, in.ServiceTestID)
 }
