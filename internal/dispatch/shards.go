@@ -80,7 +80,7 @@ func (d *Dispatcher) advanceShards(ctx context.Context, r run.Run) ([]start, err
 	}
 	switch {
 	case open > 0 && finished > 0 && waiting+held == 0 && r.Phase == run.Running:
-		return nil, d.closeIdle(ctx, attempts)
+		return nil, d.closeIdle(ctx, r, attempts)
 	case open > 0 || len(next) > 0:
 		return next, nil
 	case r.Phase != run.Running:
@@ -166,11 +166,12 @@ func (d *Dispatcher) update(ctx context.Context, runID string, change func(*run.
 }
 
 // closeIdle ends attempts of a run that has all its results: those that never began, which
-// nobody needs any more. Those that have begun are told so when they ask for tests.
-func (d *Dispatcher) closeIdle(ctx context.Context, attempts []Attempt) error {
+// nobody needs any more. Those that have begun are told so when they ask for tests. The one
+// that made the plan may be about to begin: where nothing but set-up was selected, it runs it.
+func (d *Dispatcher) closeIdle(ctx context.Context, r run.Run, attempts []Attempt) error {
 	var errs []error
 	for _, a := range attempts {
-		if a.State.Open() && a.Grants == 0 && a.Doing != "running" && a.Doing != "uploading" {
+		if a.State.Open() && a.ID != r.Planner && a.Grants == 0 && a.Doing != "running" && a.Doing != "uploading" {
 			errs = append(errs, d.lose(ctx, a, Cancelled, run.CodeIncomplete, "Every test has its result."))
 		}
 	}
