@@ -165,8 +165,10 @@ type Want struct {
 	// Received is the number of the last grant that arrived: what was granted since then
 	// is granted again, so that a lost answer loses no test.
 	Received int64 `json:"received"`
-	// Refused are tests of a grant that the shard does not have.
+	// Refused are tests of a grant that the shard does not have, said once; Lacks are all
+	// that it ever refused, which it is not granted again.
 	Refused []string `json:"refused,omitempty"`
+	Lacks   []string `json:"lacks,omitempty"`
 }
 
 // Grant hands out tests.

@@ -19,14 +19,19 @@ import (
 // shardReports is where the reports of a run's shards lie until they are merged.
 const shardReports = "shards/"
 
-// StoreArtifact streams an artifact into the store and notes it.
+// StoreArtifact streams an artifact into the store and notes it, once for each ID that the
+// worker gives it.
 func (d *Dispatcher) StoreArtifact(ctx context.Context, a Attempt, up attempt.Upload, body io.Reader) (attempt.ArtifactAnswer, error) {
+	if _, err := uuid.Parse(up.ID); err != nil && up.ID != "" {
+		return attempt.ArtifactAnswer{}, fault.New(fault.Invalid, "%.40q is no upload.", up.ID)
+	}
 	art, most, err := d.describe(ctx, a, up)
 	if err != nil {
 		return attempt.ArtifactAnswer{}, err
 	}
-	body = &metered{r: body, meter: d.meter(a.ID), most: most}
-	if art.Size, err = d.Blobs.Put(ctx, art.Key, art.ContentType, body); err != nil {
+	m := &metered{r: body, meter: d.meter(a.ID), most: most}
+	if art.Size, err = d.Blobs.Put(ctx, art.Key, art.ContentType, m); err != nil {
+		m.refund()
 		return attempt.ArtifactAnswer{}, err
 	}
 	return d.note(ctx, a, art)
@@ -46,7 +51,8 @@ func (d *Dispatcher) BeginUpload(ctx context.Context, a Attempt, up attempt.Uplo
 	if err != nil {
 		return attempt.UploadTo{}, err
 	}
-	if d.meter(a.ID).Add(up.Size) > most {
+	if m := d.meter(a.ID); m.Add(up.Size) > most {
+		m.Add(-up.Size)
 		return attempt.UploadTo{}, errQuota()
 	}
 	url, err := d.Blobs.UploadURL(ctx, art.Key, art.ContentType, up.Size)

@@ -20,6 +20,24 @@ type View struct {
 	Workers   int           // Playwright workers of all attempts that are open
 }
 
+// without answers the view of a shard that does not have some tests: their units are left
+// to others, and where nothing else waits it need not stay for them.
+func (v View) without(lacks []string) View {
+	if len(lacks) == 0 {
+		return v
+	}
+	waiting := v.Waiting
+	v.Waiting = nil
+	for _, u := range waiting {
+		if slices.ContainsFunc(u.Tests, func(id string) bool { return slices.Contains(lacks, id) }) {
+			v.WaitingN, v.WaitingIn = v.WaitingN-1, v.WaitingIn-u.Predicted
+			continue
+		}
+		v.Waiting = append(v.Waiting, u)
+	}
+	return v
+}
+
 // Bounds of a grant.
 const (
 	// A unit that is handed out singly costs the way to the service and back once, so the
@@ -43,7 +61,7 @@ const (
 // that shrink towards the end, and in advance.
 func share(v View, free, queued int, way time.Duration) int {
 	worth := min(max(leastWorth, waysWorth*way), longestGrant)
-	if free <= 0 && (queued > 0 || v.WaitingN <= aheadOf*v.Workers || v.Waiting[0].Predicted > worth) {
+	if len(v.Waiting) == 0 || free <= 0 && (queued > 0 || v.WaitingN <= aheadOf*v.Workers || v.Waiting[0].Predicted > worth) {
 		return 0
 	}
 	portion := min(worth, v.WaitingIn/time.Duration(shrink*max(1, v.Workers)))
@@ -133,6 +151,7 @@ func (d *Dispatcher) lease(ctx context.Context, a Attempt, w attempt.Want) (g at
 		if len(g.Units) > 0 {
 			return nil, nil
 		}
+		v = v.without(w.Lacks)
 		grant := v.Waiting[:share(v, w.Free, w.Queued, millis(w.WayMs))]
 		if len(grant) == 0 {
 			g.Close = closed(v, w)
@@ -180,6 +199,9 @@ func (d *Dispatcher) takeBack(ctx context.Context, a Attempt, refused []string) 
 					if t := results[id]; t != nil && !t.Status.Final() {
 						count(r, t, func(t *run.Result) { loseTest(t, unlisted) })
 					}
+				}
+				if !slices.ContainsFunc(u.Tests, func(id string) bool { t := results[id]; return t != nil && !t.Status.Final() }) {
+					u.State = Done // the other part ended before
 				}
 			}
 		}

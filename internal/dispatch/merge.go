@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"golang.org/x/mod/semver"
 
@@ -18,6 +19,9 @@ func tooOld(runner string) bool {
 	return runner != "" && semver.Compare("v"+runner, "v"+attempt.FirstMergingRunner) < 0
 }
 
+// sweepIn bounds the removal of shards' reports: every run waits for the step to end.
+const sweepIn = 5 * time.Second
+
 // advanceMerge has the shards' reports made one, then the run judged. The verdict rests on
 // what was streamed and stored, not on that report; but a run whose report cannot be made
 // has not ended in good order.
@@ -26,7 +30,9 @@ func (d *Dispatcher) advanceMerge(ctx context.Context, r run.Run, attempts []Att
 		if err := d.closeOthers(ctx, attempts); err != nil {
 			return nil, err
 		}
-		if err := d.Blobs.DeleteAll(ctx, artifact.RunPrefix(r.ID)+shardReports); err != nil {
+		within, cancel := context.WithTimeout(ctx, sweepIn)
+		defer cancel()
+		if err := d.Blobs.DeleteAll(within, artifact.RunPrefix(r.ID)+shardReports); err != nil {
 			// They cost space until the run's artifacts are removed, and nothing else.
 			d.Log.Warn("the reports of a run's shards are not removed", "run", r.ID, "error", err)
 		}

@@ -43,15 +43,20 @@ type metered struct {
 	r     io.Reader
 	meter *atomic.Int64
 	most  int64
+	read  int64
 }
 
 func (m *metered) Read(p []byte) (int, error) {
 	n, err := m.r.Read(p)
+	m.read += int64(n)
 	if m.meter.Add(int64(n)) > m.most {
 		return 0, errQuota()
 	}
 	return n, err
 }
+
+// refund gives back what an upload took that came to nothing.
+func (m *metered) refund() { m.meter.Add(-m.read) }
 
 func errQuota() error {
 	return fault.New(fault.TooLarge, "The run has stored as much as its project's disk quota allows.").

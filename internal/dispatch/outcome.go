@@ -1,7 +1,6 @@
 package dispatch
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -53,10 +52,10 @@ func (d *Dispatcher) TakeOutcome(ctx context.Context, a Attempt, o attempt.Outco
 func endShard(a *Attempt, r *run.Run, held []*Unit, results map[string]*run.Result, o attempt.Outcome) error {
 	failure := ""
 	switch {
-	case r.Phase == run.Preparing && o.Error != nil && !slices.Contains(machineTrouble, o.Error.Code):
-		// Nothing is planned yet: what stops one shard stops them all.
-		e := runError(*o.Error)
-		return giveUp(r, cmp.Or(e.Code, run.CodeIncomplete), e.Message)
+	case o.Error != nil && (o.Error.Code == run.CodeTimeLimit || r.Phase == run.Preparing && !slices.Contains(machineTrouble, o.Error.Code)):
+		// Time is over for all of them; and where nothing is planned yet, what stops one shard
+		// stops the others too.
+		return giveUp(r, o.Error.Code, o.Error.Message)
 	case o.Error != nil:
 		failure = o.Error.Message
 	case o.Batches != a.Seq:
@@ -67,6 +66,9 @@ func endShard(a *Attempt, r *run.Run, held []*Unit, results map[string]*run.Resu
 	switch a.Status = o.Status; {
 	case failure != "":
 		a.State, a.Reason = Lost, failure
+		if o.Error != nil && a.Seq > 0 && !slices.Contains(machineTrouble, o.Error.Code) {
+			noteError(r, runError(*o.Error)) // the tests' own doing: another shard does not make it good
+		}
 		dropShard(a, r, held, results, failure)
 	case a.Kind == ForMerge:
 		r.Merged = true
@@ -80,7 +82,7 @@ func endShard(a *Attempt, r *run.Run, held []*Unit, results map[string]*run.Resu
 
 // machineTrouble are codes of errors that another machine, or another moment, may not
 // have: a shard that ends with one is begun anew like one that was lost.
-var machineTrouble = []string{"runner-died", "worker-failed", "worker-stopped", "disk", "sandbox"}
+var machineTrouble = []string{"", "runner-died", "worker-failed", "worker-stopped", "disk-full", "no-node"}
 
 // dropShard takes a lost attempt's tests back, and lets another one make the plan if it
 // was about to.

@@ -29,7 +29,7 @@ func (d *Dispatcher) TakeBatch(ctx context.Context, a Attempt, b attempt.Batch) 
 	}
 	err := d.Store.Record(ctx, a.ID, ids, func(a *Attempt, r *run.Run, results map[string]*run.Result) error {
 		switch {
-		case !a.State.Open():
+		case !a.State.Open() || r.Terminal():
 			return superseded(*a)
 		case b.Seq <= a.Seq:
 			return nil

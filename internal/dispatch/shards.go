@@ -79,6 +79,8 @@ func (d *Dispatcher) advanceShards(ctx context.Context, r run.Run) ([]start, err
 		}
 	}
 	switch {
+	case open > 0 && finished > 0 && waiting+held == 0 && r.Phase == run.Running:
+		return nil, d.closeIdle(ctx, r, attempts)
 	case open > 0 || len(next) > 0:
 		return next, nil
 	case r.Phase != run.Running:
@@ -102,11 +104,16 @@ func (d *Dispatcher) advanceShards(ctx context.Context, r run.Run) ([]start, err
 // finishShards sends a run whose shards are all over to its merge. Units that are left are
 // nobody's: lost with the shards, unless those stopped by themselves.
 func (d *Dispatcher) finishShards(ctx context.Context, r run.Run, attempts []Attempt, left, lost int, why string) error {
-	status := "passed"
+	// A shard that was lost after its runner had told how it ended said so all the same.
+	status, said := "passed", false
 	for _, a := range attempts {
-		if a.Kind == ForTests && a.State == Finished && a.Status != "" && a.Status != "passed" {
+		switch {
+		case a.Kind != ForTests:
+			continue
+		case a.Status != "" && a.Status != "passed" && (a.State == Finished || a.Status != "interrupted"):
 			status = a.Status
 		}
+		said = said || a.State == Finished
 	}
 	if left > 0 && lost > 0 {
 		err := d.Store.CloseOpen(ctx, r.ID, func(r *run.Run, open []*run.Result, _ bool) error {
@@ -131,6 +138,9 @@ func (d *Dispatcher) finishShards(ctx context.Context, r run.Run, attempts []Att
 			r.Ending = &run.Ending{}
 		}
 		r.Ending.Complete, r.Ending.Status = true, status
+		if !said && r.Counts.Failed == 0 { // results alone are no proof
+			return giveUp(r, run.CodeWorkerLost, "Every shard's worker was lost before its runner said that it was done. "+why)
+		}
 		if r.Plan != nil && r.FirstTestAt != nil && !lastEnd.IsZero() {
 			r.Plan.ActualMs = lastEnd.Sub(*r.FirstTestAt).Milliseconds()
 		}
@@ -153,6 +163,19 @@ func (d *Dispatcher) update(ctx context.Context, runID string, change func(*run.
 	d.changed(runID)
 	d.Wake()
 	return err
+}
+
+// closeIdle ends attempts of a run that has all its results: those that never began, which
+// nobody needs any more. Those that have begun are told so when they ask for tests. The one
+// that made the plan may be about to begin: where nothing but set-up was selected, it runs it.
+func (d *Dispatcher) closeIdle(ctx context.Context, r run.Run, attempts []Attempt) error {
+	var errs []error
+	for _, a := range attempts {
+		if a.State.Open() && a.ID != r.Planner && a.Grants == 0 && a.Doing != "running" && a.Doing != "uploading" {
+			errs = append(errs, d.lose(ctx, a, Cancelled, run.CodeIncomplete, "Every test has its result."))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // closeOthers ends attempts that nobody waits for any more.

@@ -14,8 +14,12 @@ import (
 
 	"tas-service/internal/account"
 	"tas-service/internal/executor"
+	"tas-service/internal/fault"
 	"tas-service/internal/run"
 )
+
+// errMoved says that another leader has moved the run on since it was read.
+var errMoved = fault.New(fault.Conflict, "The run has moved on.")
 
 // start is an attempt that a run could use.
 type start struct {
@@ -79,11 +83,17 @@ func (d *Dispatcher) start(ctx context.Context, s start) error {
 	a := Attempt{ID: uuid.NewString(), RunID: r.ID, ProjectID: r.ProjectID, Number: len(earlier) + 1, Kind: s.kind, Shard: s.shard, Place: d.Place, State: Starting,
 		TokenHash: account.HashKey(token), HeartbeatAt: now, CreatedAt: now}
 	err = d.Store.CreateAttempt(ctx, a, func(r *run.Run) error {
-		if r.Phase != run.Queued {
-			return nil // of a sharded run another shard has begun
+		switch {
+		case r.Phase == run.Queued && a.Kind == ForTests:
+			return r.MoveTo(run.Preparing)
+		case !r.Sharded() || r.Terminal() || r.Parked || (a.Kind == ForMerge) != (r.Phase == run.Merging):
+			return errMoved
 		}
-		return r.MoveTo(run.Preparing)
+		return nil // another shard has begun
 	})
+	if errors.Is(err, errMoved) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -22,13 +22,14 @@ func (d *Dispatcher) Step(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	now := d.Clock() // before the heartbeats are read: what takes long from here on is no silence of theirs
 	attempts, err := d.Store.OpenAttempts(ctx)
 	if err != nil {
 		return err
 	}
 	var errs []error
 	for _, a := range attempts {
-		errs = append(errs, d.check(ctx, a, seen, leads))
+		errs = append(errs, d.check(ctx, a, seen, leads, now))
 	}
 	if !leads {
 		return errors.Join(append(errs, d.reap(ctx, seen))...)
@@ -76,8 +77,7 @@ func (d *Dispatcher) observe(ctx context.Context) (map[string]executor.Observati
 
 // check gives an attempt up that has exited without a word, gone silent or outstayed. Only
 // the executor that started it can know that it is gone; only a leader minds the rest.
-func (d *Dispatcher) check(ctx context.Context, a Attempt, seen map[string]executor.Observation, leads bool) error {
-	now := d.Clock()
+func (d *Dispatcher) check(ctx context.Context, a Attempt, seen map[string]executor.Observation, leads bool, now time.Time) error {
 	o, known := seen[a.ID]
 	elsewhere := a.Place != d.Place
 	heard := a.HeartbeatAt
@@ -96,7 +96,7 @@ func (d *Dispatcher) check(ctx context.Context, a Attempt, seen map[string]execu
 		return d.lose(ctx, a, Lost, "", "")
 	case !elsewhere && a.State == Active && !known && silent > d.Timing.Heartbeat*2:
 		return d.lose(ctx, a, Lost, run.CodeWorkerLost, "The worker is gone.")
-	case silent > d.Timing.LostAfter || a.State == Starting && silent > d.Timing.StartBy:
+	case a.State == Starting && silent > d.Timing.StartBy || a.State == Active && silent > d.Timing.LostAfter:
 		return d.lose(ctx, a, Lost, run.CodeWorkerLost, fmt.Sprintf("The worker has not been heard of for %s.", silent.Round(time.Second)))
 	}
 	p, err := d.Projects.Project(ctx, a.ProjectID)
@@ -269,7 +269,7 @@ func (d *Dispatcher) fileBugs(ctx context.Context, runID string) error {
 func (d *Dispatcher) end(ctx context.Context, runID string, from run.Phase, decide func(*run.Run) run.Judgement) error {
 	var ended run.Run
 	err := d.Store.UpdateRun(ctx, runID, func(r *run.Run) error {
-		if r.Phase != from {
+		if ended = (run.Run{}); r.Phase != from {
 			return nil
 		}
 		j, now := decide(r), d.Clock()

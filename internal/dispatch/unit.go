@@ -59,6 +59,16 @@ func giveBack(r *run.Run, attemptID string, held []*Unit, results map[string]*ru
 			u.State = Done
 			continue
 		}
+		if u.Serial && slices.ContainsFunc(u.Tests, func(id string) bool { t := results[id]; return t != nil && t.Status == run.StatusFailed }) {
+			// It has failed, and no retry was to come: what ended counts, and the rest of it never runs.
+			u.State = Done
+			for _, id := range left {
+				count(r, results[id], func(t *run.Result) {
+					run.CloseOpen([]*run.Result{t}, &run.Ending{Complete: true, Status: "failed"}, why, true)
+				})
+			}
+			continue
+		}
 		if u.Serial {
 			left = u.Tests
 		}

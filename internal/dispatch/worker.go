@@ -28,7 +28,7 @@ func (d *Dispatcher) Authenticate(ctx context.Context, token string) (Attempt, e
 }
 
 func superseded(a Attempt) error {
-	return fault.New(fault.Superseded, "This attempt is %s: stop, nothing more is taken from it.", a.State)
+	return fault.New(fault.Superseded, "The attempt %s is over: stop, nothing more is taken from it.", a.ID)
 }
 
 // Claim answers the attempt's job. Claiming twice is no error: the answer may be lost.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,12 +14,11 @@ import (
 // or panic.
 func TestLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		steps, failures := 0, 0
+		var steps, failures atomic.Int32 // the race detector does not know synctest's clock
 		ctx, cancel := context.WithCancel(t.Context())
-		l := &Loop{Name: "test", Every: time.Minute, Log: slog.New(slog.DiscardHandler), Failed: func(string) { failures++ }}
+		l := &Loop{Name: "test", Every: time.Minute, Log: slog.New(slog.DiscardHandler), Failed: func(string) { failures.Add(1) }}
 		l.Step = func(context.Context) error {
-			steps++
-			switch steps {
+			switch steps.Add(1) {
 			case 2:
 				return errors.New("no")
 			case 3:
@@ -30,20 +30,20 @@ func TestLoop(t *testing.T) {
 		done := make(chan struct{})
 		go func() { l.Run(ctx); close(done) }()
 		synctest.Wait()
-		if steps != 2 || failures != 1 {
-			t.Fatalf("%d steps, %d failures at the start", steps, failures)
+		if steps.Load() != 2 || failures.Load() != 1 {
+			t.Fatalf("%d steps, %d failures at the start", steps.Load(), failures.Load())
 		}
 		for range 5 {
 			l.Wake()
 		}
 		synctest.Wait()
-		if steps < 3 || steps > 4 || failures != 2 {
-			t.Fatalf("%d steps, %d failures after five wakes", steps, failures)
+		if n := steps.Load(); n < 3 || n > 4 || failures.Load() != 2 {
+			t.Fatalf("%d steps, %d failures after five wakes", n, failures.Load())
 		}
-		before := steps
+		before := steps.Load()
 		time.Sleep(3*time.Minute + time.Second)
-		if steps != before+3 {
-			t.Fatalf("%d steps in three minutes", steps-before)
+		if n := steps.Load() - before; n != 3 {
+			t.Fatalf("%d steps in three minutes", n)
 		}
 		cancel()
 		<-done

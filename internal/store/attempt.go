@@ -104,7 +104,7 @@ func (db *DB) AddArtifact(ctx context.Context, attemptID string, x artifact.Arti
 				return err
 			}
 			return exec(ctx, tx, `INSERT INTO artifact (id, run_id, test_id, browser, retry, name, kind, content_type, size, blob_key, created_at)
-				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+				VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (id) DO NOTHING`,
 				x.ID, x.RunID, test.id, test.browser, x.Retry, x.Name, string(x.Kind), x.ContentType, x.Size, x.Key, ms(x.CreatedAt))
 		})
 	})

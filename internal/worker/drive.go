@@ -85,6 +85,7 @@ func (w *worker) drive(ctx context.Context, copied checkout.Copy, renames map[st
 		return attempt.Outcome{}, err
 	}
 	s.conn, s.messages = conn, report.NewReader(conn)
+	s.stream.failed = func() { conn.Close() } //nolint:errcheck // it ends the talk
 	// A child that slipped out of the program's group may hold its end of the connection.
 	defer context.AfterFunc(running, func() {
 		killDescendants()

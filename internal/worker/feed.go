@@ -42,7 +42,9 @@ func (f *feed) want(free, queued int) {
 }
 
 func (f *feed) refused(ids []string) {
-	f.change(func() { f.state.Refused = append(f.state.Refused, ids...) })
+	f.change(func() {
+		f.state.Refused, f.state.Lacks = append(f.state.Refused, ids...), append(f.state.Lacks, ids...)
+	})
 }
 
 func (f *feed) stop() {
@@ -102,7 +104,7 @@ func (f *feed) next() (w attempt.Want, ask, stopped bool) {
 	ask = f.open && !f.asked && (f.state.Free > 0 || f.state.Queued == 0) || len(f.state.Refused) > 0
 	f.asked = true
 	w = f.state
-	w.Refused = slices.Clone(w.Refused)
+	w.Refused, w.Lacks = slices.Clone(w.Refused), slices.Clone(w.Lacks)
 	return w, ask, f.stopped
 }
 
@@ -129,6 +131,7 @@ func (f *feed) take(asked attempt.Want, g attempt.Grant, took time.Duration) err
 		took := min(n, f.state.Free)
 		f.state.Free, f.state.Queued = f.state.Free-took, f.state.Queued+n-took
 	}
+	g.Close = g.Close && slices.Equal(asked.Offered, f.state.Offered) // an offer that came since is not meant
 	if g.Close {
 		f.state.Passed, f.state.Offered, f.open = append(f.state.Passed, f.state.Offered...), nil, false
 	}

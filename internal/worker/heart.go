@@ -27,7 +27,7 @@ func startHeart(ctx context.Context, s *service, every time.Duration, stop conte
 			case <-tick.C:
 			}
 			var orders attempt.Orders
-			err := s.call(ctx, attempt.Heartbeat, attempt.Beat{Phase: h.phase.Load().(string)}, &orders)
+			err := s.beat(ctx, every, attempt.Beat{Phase: h.phase.Load().(string)}, &orders)
 			switch {
 			case errors.Is(err, errSuperseded) || orders.Cancel:
 				stop(errSuperseded)

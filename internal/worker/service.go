@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"tas-service/internal/attempt"
 	"tas-service/internal/fault"
 )
@@ -32,8 +34,15 @@ var errSuperseded = errors.New("this attempt was superseded")
 
 func newService(base, token string, patient time.Duration) *service {
 	return &service{base: strings.TrimSuffix(base, "/") + attempt.Prefix, token: token, patient: patient,
-		http: &http.Client{Timeout: 5 * time.Minute, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+		http: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
+
+// Longest times of one call: the service holds an answer back for half a minute at most,
+// while a report of some gigabytes is on its way for a while.
+const (
+	callWithin = 5 * time.Minute
+	fileWithin = 2 * time.Hour
+)
 
 // call posts in and reads the answer into out, trying again while the service is out of reach.
 func (s *service) call(ctx context.Context, path string, in, out any) error {
@@ -42,7 +51,19 @@ func (s *service) call(ctx context.Context, path string, in, out any) error {
 		return err
 	}
 	return s.retry(ctx, func() error {
-		return s.send(ctx, http.MethodPost, path, "application/json", bytes.NewReader(body), out)
+		return s.send(ctx, callWithin, http.MethodPost, path, "application/json", bytes.NewReader(body), out)
+	})
+}
+
+// beat is a call that is given up soon and tried again: an answer that never comes, as when
+// the service's machine died, must not keep the next heartbeat from being sent.
+func (s *service) beat(ctx context.Context, every time.Duration, in, out any) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	return s.retry(ctx, func() error {
+		return s.send(ctx, max(2*every, time.Second), http.MethodPost, attempt.Heartbeat, "application/json", bytes.NewReader(body), out)
 	})
 }
 
@@ -52,7 +73,7 @@ func (s *service) upload(ctx context.Context, up attempt.Upload, open func() (io
 	if s.direct {
 		return s.put(ctx, up, open)
 	}
-	q := url.Values{"name": {up.Name}}
+	q := url.Values{"name": {up.Name}, "id": {uuid.NewString()}} // so that one sent twice is one
 	if up.Test != "" {
 		q.Set("test", up.Test)
 		q.Set("retry", strconv.Itoa(up.Retry))
@@ -63,7 +84,7 @@ func (s *service) upload(ctx context.Context, up attempt.Upload, open func() (io
 			return err
 		}
 		defer f.Close() //nolint:errcheck // read only
-		return s.send(ctx, http.MethodPut, attempt.Artifact+"?"+q.Encode(), up.ContentType, f, nil)
+		return s.send(ctx, fileWithin, http.MethodPut, attempt.Artifact+"?"+q.Encode(), up.ContentType, f, nil)
 	})
 }
 
@@ -89,7 +110,9 @@ func (s *service) put(ctx context.Context, up attempt.Upload, open func() (io.Re
 			return err
 		}
 		defer f.Close() //nolint:errcheck // read only
-		req, err := http.NewRequestWithContext(ctx, http.MethodPut, to.URL, io.LimitReader(f, up.Size))
+		within, cancel := context.WithTimeout(ctx, fileWithin)
+		defer cancel()
+		req, err := http.NewRequestWithContext(within, http.MethodPut, to.URL, io.LimitReader(f, up.Size))
 		if err != nil {
 			return errors.New("the address for an upload cannot be read")
 		}
@@ -120,7 +143,9 @@ func (s *service) put(ctx context.Context, up attempt.Upload, open func() (io.Re
 	return s.call(ctx, attempt.End, up, nil)
 }
 
-func (s *service) send(ctx context.Context, method, path, contentType string, body io.Reader, out any) error {
+func (s *service) send(ctx context.Context, within time.Duration, method, path, contentType string, body io.Reader, out any) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, s.base+path, body)
 	if err != nil {
 		return err
@@ -159,7 +184,9 @@ func (s *service) send(ctx context.Context, method, path, contentType string, bo
 // download reads what lies at a path into a file, anew for each try.
 func (s *service) download(ctx context.Context, path, to string) error {
 	return s.retry(ctx, func() error {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base+path, http.NoBody)
+		within, cancel := context.WithTimeout(ctx, fileWithin)
+		defer cancel()
+		req, err := http.NewRequestWithContext(within, http.MethodGet, s.base+path, http.NoBody)
 		if err != nil {
 			return err
 		}
@@ -194,11 +221,14 @@ func (s *service) download(ctx context.Context, path, to string) error {
 
 // retry tries again with growing pauses while the service is out of reach.
 func (s *service) retry(ctx context.Context, try func() error) error {
-	deadline := time.Now().Add(s.patient)
+	var deadline time.Time
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
 		err := try()
 		if err == nil || fault.KindOf(err) != fault.Unavailable {
 			return err
+		}
+		if deadline.IsZero() {
+			deadline = time.Now().Add(s.patient) // since it was missed, however long that try took
 		}
 		if time.Now().Add(pause).After(deadline) {
 			return fmt.Errorf("given up after %s: %w", s.patient, err)

@@ -22,6 +22,7 @@ type stream struct {
 	done    chan struct{}
 	seq     int64
 	err     error
+	failed  func() // nobody may add an event that would tell
 }
 
 // Bounds of a batch and of what waits for one: beyond it the runner is held back.
@@ -31,7 +32,7 @@ const (
 )
 
 func newStream(s *service, every time.Duration) *stream {
-	st := &stream{service: s, every: every, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	st := &stream{service: s, every: every, wake: make(chan struct{}, 1), done: make(chan struct{}), failed: func() {}}
 	st.room = sync.NewCond(&st.mu)
 	return st
 }
@@ -79,6 +80,7 @@ func (st *stream) run(ctx context.Context) {
 			st.room.Broadcast()
 			st.mu.Unlock()
 			if err != nil {
+				st.failed()
 				return
 			}
 			if !closed && n < maxBatch {

@@ -82,7 +82,7 @@ func (a *API) artifact(w http.ResponseWriter, r *http.Request) {
 	}
 	q := r.URL.Query()
 	retry, _ := strconv.Atoi(q.Get("retry"))
-	out, err := a.Dispatcher.StoreArtifact(r.Context(), at, attempt.Upload{Name: q.Get("name"), Test: q.Get("test"),
+	out, err := a.Dispatcher.StoreArtifact(r.Context(), at, attempt.Upload{ID: q.Get("id"), Name: q.Get("name"), Test: q.Get("test"),
 		Retry: retry, ContentType: r.Header.Get("Content-Type")}, r.Body)
 	if err != nil {
 		route.Write(w, r, err)

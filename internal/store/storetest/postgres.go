@@ -144,9 +144,10 @@ const guard = `"$@" & pid=$!; (cat >/dev/null; kill -QUIT $pid 2>/dev/null) & wa
 
 func (p *Postgres) start() error {
 	var log bytes.Buffer
-	// Nothing of it need outlive the tests, so it never waits for the disk.
+	// Nothing of it need outlive the tests, so it never waits for the disk. What it has
+	// committed outlives a restart all the same.
 	p.cmd = exec.Command("/bin/sh", "-c", "exec 3<&0; "+strings.Replace(guard, "cat >", "cat <&3 >", 1), "sh", p.program, "-D", p.data(), "-p", strconv.Itoa(p.port),
-		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="+p.dir, "-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "max_connections=300")
+		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="+p.dir, "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=300")
 	p.cmd.SysProcAttr, p.cmd.Dir, p.cmd.Stderr, p.cmd.Stdout = p.attr, p.dir, &log, &log
 	p.cmd.WaitDelay = time.Second
 	var err error
