@@ -40,6 +40,16 @@ var endpoints = []struct {
 	{"GET", v1Root + "/test-runs/" + unknown + "/results", nil},
 	{"GET", v1Root + "/test-runs/" + unknown + "/report", nil},
 	{"GET", v1Root + "/test-runs/" + unknown + "/tests/" + unknown + "/attachments", nil},
+	{"POST", v1Root + "/test-runs/" + unknown + "/report/verdicts", map[string]any{"verdicts": []any{map[string]any{"serviceTestId": unknown, "verdict": "bug"}}}},
+	{"GET", v1Root + "/health-dashboard/bugs", nil},
+	{"GET", v1Root + "/collections", nil},
+	{"POST", v1Root + "/collections", map[string]any{"name": "x", "rule": map[string]any{"title": "x"}}},
+	{"PUT", v1Root + "/collections/" + unknown, map[string]any{"name": "x", "rule": map[string]any{"title": "x"}}},
+	{"DELETE", v1Root + "/collections/" + unknown, nil},
+	{"POST", v1Root + "/execution/collection/" + unknown, nil},
+	{"GET", v1Root + "/quarantine", nil},
+	{"PUT", v1Root + "/tests/" + unknown + "/quarantine", map[string]any{"owner": "x", "reason": "x", "expiresAt": time.Now().Add(time.Hour)}},
+	{"DELETE", v1Root + "/tests/" + unknown + "/quarantine", nil},
 }
 
 // problem fails the test unless an answer is a problem of this status in the right form;
@@ -390,7 +400,7 @@ func TestForms(t *testing.T) {
 	p.plan(t, "a", "b", "c")
 	for _, e := range endpoints {
 		problem(t, s.Call(t, e.method, e.path, e.body, "Accept", "text/html"), http.StatusNotAcceptable)
-		wrong := "DELETE"
+		wrong := "PATCH"
 		a := s.Call(t, wrong, e.path, nil)
 		problem(t, a, http.StatusMethodNotAllowed)
 		if !strings.Contains(a.Header.Get("Allow"), e.method) {
@@ -456,5 +466,31 @@ func TestForms(t *testing.T) {
 	}
 	if a := s.Call(t, "GET", v1Root+"/me", nil, "X-Request-Id", "a b<script>"); strings.Contains(a.Header.Get("X-Request-Id"), "<") {
 		t.Errorf("a strange request ID is kept: %v", a.Header)
+	}
+}
+
+// TestRateLimit holds one project's calls back, and nobody else's.
+func TestRateLimit(t *testing.T) {
+	t.Parallel()
+	s := harness.Start(t, harness.Options{Config: func(c *server.Config) { c.RateLimit = 2 }})
+	other := s.Another(t, project.Project{Name: "Other"})
+	var refused harness.Answer
+	for range 200 {
+		if refused = s.Call(t, "GET", v1Root+"/me", nil); refused.Status != http.StatusOK {
+			break
+		}
+	}
+	if detail := problem(t, refused, http.StatusTooManyRequests); !strings.Contains(detail, "wait=30s") || refused.Header.Get("Retry-After") != "1" {
+		t.Errorf("%s, Retry-After %q", detail, refused.Header.Get("Retry-After"))
+	}
+	if a := other.Call(t, "GET", v1Root+"/me", nil); a.Status != http.StatusOK {
+		t.Errorf("another project: %s", a.Text)
+	}
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		if a := s.Call(t, "GET", v1Root+"/me", nil); a.Status == http.StatusOK {
+			break
+		} else if time.Now().After(deadline) {
+			t.Fatalf("it is never let through again: %s", a.Text)
+		}
 	}
 }

@@ -46,7 +46,7 @@ func measure(runs, results int, span time.Duration, rounds, clients int) error {
 	defer os.RemoveAll(dir) //nolint:errcheck // temporary
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	s, err := server.New(ctx, server.Config{Addr: "127.0.0.1:0", DataDir: dir}, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	s, err := server.New(ctx, server.Config{Addr: "127.0.0.1:0", DataDir: dir, RateLimit: 1 << 30}, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	if err != nil {
 		return err
 	}

@@ -213,6 +213,31 @@ func TestTwoLeaders(t *testing.T) {
 	}
 }
 
+// A shard that claims after another one pinned the commit still works on the default branch.
+func TestDefaultAfterPin(t *testing.T) {
+	b := newSharded(t, 2, 2)
+	b.step(t, 0)
+	ctx := context.Background()
+	var as []dispatch.Attempt
+	for _, token := range b.dummy.Started() {
+		a, err := b.Authenticate(ctx, token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		as = append(as, a)
+	}
+	job, err := b.Claim(ctx, as[0])
+	if err != nil || !job.Repository.Default {
+		t.Fatal(job.Repository, err)
+	}
+	if _, err := b.Pin(ctx, as[0], attempt.Pinned{Branch: "main", Commit: "c"}); err != nil {
+		t.Fatal(err)
+	}
+	if job, err = b.Claim(ctx, as[1]); err != nil || !job.Repository.Default {
+		t.Errorf("the run asked for no branch, and shard %d is told %+v, %v", as[1].Shard, job.Repository, err)
+	}
+}
+
 // A started worker may take StartBy to claim its job.
 func TestStartBy(t *testing.T) {
 	b := newBench(t)

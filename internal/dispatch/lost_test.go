@@ -49,7 +49,7 @@ func newBench(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := run.Run{ID: b.runID, ProjectID: p.ID, Name: "case-1", Phase: run.Queued, Verdict: run.Pending, Selection: run.Selection{Kind: run.SelectSuite}, CreatedAt: b.now}
+	r := run.Run{ID: b.runID, ProjectID: p.ID, OnDefault: true, Name: "case-1", Phase: run.Queued, Verdict: run.Pending, Selection: run.Selection{Kind: run.SelectSuite}, CreatedAt: b.now}
 	if _, err := db.CreateRun(ctx, &r, nil); err != nil {
 		t.Fatal(err)
 	}

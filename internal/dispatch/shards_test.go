@@ -36,7 +36,7 @@ func newSharded(t *testing.T, shards, room int) *bench {
 func (b *bench) add(t *testing.T, projectID string, shards int) string {
 	t.Helper()
 	b.runID = uuid.NewString()
-	r := run.Run{ID: b.runID, ProjectID: projectID, Name: b.runID[:8], Phase: run.Queued, Verdict: run.Pending, ShardCount: shards, Workers: 1,
+	r := run.Run{ID: b.runID, ProjectID: projectID, Name: b.runID[:8], Phase: run.Queued, Verdict: run.Pending, OnDefault: true, ShardCount: shards, Workers: 1,
 		Selection: run.Selection{Kind: run.SelectSuite}, CreatedAt: b.now}
 	if _, err := b.db.CreateRun(context.Background(), &r, nil); err != nil {
 		t.Fatal(err)

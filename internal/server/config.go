@@ -27,6 +27,7 @@ type Config struct {
 	ArtifactsURL string        // TAS_ARTIFACTS_URL: s3://bucket?region=…; default DataDir/artifacts
 	MaxAttempts  int           // TAS_MAX_ATTEMPTS: how many run at once here; default 1 for each two cores
 	PerProject   int           // TAS_MAX_ATTEMPTS_PER_PROJECT: default no bound of its own
+	RateLimit    int           // TAS_RATE_LIMIT: calls of the API a second, for each project; default 100
 	BrowsersDir  string        // TAS_BROWSERS_DIR: filled by `playwright install`; default DataDir/browsers
 	SandboxEnv   []string      // TAS_SANDBOX_ENV: names of variables that test code may see
 	Isolation    string        // TAS_ISOLATION: exactly this level, instead of the strongest
@@ -45,6 +46,7 @@ type Config struct {
 const (
 	defaultAddr   = "127.0.0.1:8700"
 	defaultTTL    = 24 * time.Hour
+	defaultRate   = 100 // calls a second
 	defaultKeep   = 30 * 24 * time.Hour
 	defaultGrace  = 30 * time.Second
 	defaultOrphan = 2 * time.Minute
@@ -58,7 +60,7 @@ func FromEnv(getenv func(string) string) (Config, error) {
 	for _, f := range []struct {
 		name string
 		into *int
-	}{{"TAS_DATABASE_CONNECTIONS", &c.DatabaseConn}, {"TAS_MAX_ATTEMPTS", &c.MaxAttempts}, {"TAS_MAX_ATTEMPTS_PER_PROJECT", &c.PerProject}} {
+	}{{"TAS_DATABASE_CONNECTIONS", &c.DatabaseConn}, {"TAS_MAX_ATTEMPTS", &c.MaxAttempts}, {"TAS_MAX_ATTEMPTS_PER_PROJECT", &c.PerProject}, {"TAS_RATE_LIMIT", &c.RateLimit}} {
 		if v := getenv(f.name); v != "" {
 			n, err := strconv.Atoi(v)
 			if err != nil || n < 1 {
@@ -98,6 +100,7 @@ func (c *Config) Fill() error {
 	c.DataDir = abs
 	c.BrowsersDir = cmp.Or(c.BrowsersDir, filepath.Join(c.DataDir, "browsers"))
 	c.MaxAttempts = cmp.Or(c.MaxAttempts, max(1, runtime.NumCPU()/2))
+	c.RateLimit = cmp.Or(c.RateLimit, defaultRate)
 	c.Keep = cmp.Or(c.Keep, defaultKeep)
 	c.LinkTTL = cmp.Or(c.LinkTTL, defaultTTL)
 	c.HangGrace = cmp.Or(c.HangGrace, defaultGrace)

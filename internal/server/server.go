@@ -137,9 +137,10 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 	s.auth = account.NewAuthenticator(db)
 
 	route.InstallErrors()
+	limits := route.NewLimits(cfg.RateLimit)
 	mux := http.NewServeMux()
-	(&v1.API{Runs: runs, Tests: tests, Projects: db, Auth: s.auth, Bugs: bugs, BugURL: web.BugURL(cfg.AppURL, keys, time.Now)}).Mount(mux)
-	(&v2.API{Runs: runs, Auth: s.auth}).Mount(mux)
+	(&v1.API{Runs: runs, Tests: tests, Projects: db, Auth: s.auth, Bugs: bugs, BugURL: web.BugURL(cfg.AppURL, keys, time.Now), Limits: limits}).Mount(mux)
+	(&v2.API{Runs: runs, Auth: s.auth, Limits: limits}).Mount(mux)
 	(&attemptapi.API{Dispatcher: s.dispatch}).Mount(mux)
 	(&content.Pages{Blobs: s.blobs, Links: links, Separate: cfg.ContentURL != cfg.AppURL}).Mount(mux)
 	if err := (&web.App{Runs: runs, Bugs: bugs, Store: db, Keys: keys, AppURL: cfg.AppURL, Now: time.Now, Log: log}).Mount(mux); err != nil {

@@ -19,7 +19,7 @@ func encode(w io.Writer, v any) {
 
 // NewAPI makes one version of the API below a prefix of the mux. Its OpenAPI document is
 // served beside it, at /openapi.json.
-func NewAPI(mux *http.ServeMux, prefix, version, about string, auth *account.Authenticator) huma.API {
+func NewAPI(mux *http.ServeMux, prefix, version, about string, auth *account.Authenticator, limits *Limits) huma.API {
 	cfg := huma.DefaultConfig("Test Automation Service", version)
 	cfg.Info.Description = about
 	cfg.DocsPath, cfg.SchemasPath, cfg.CreateHooks = "", "", nil
@@ -37,13 +37,13 @@ func NewAPI(mux *http.ServeMux, prefix, version, about string, auth *account.Aut
 		}
 	})
 	api := humago.NewWithPrefix(mux, prefix, cfg)
-	api.UseMiddleware(Authenticated(auth))
+	api.UseMiddleware(Authenticated(auth, limits))
 	return api
 }
 
 // Statuses are the error statuses that every operation may answer.
 func Statuses(more ...int) []int {
-	return append([]int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusNotAcceptable, http.StatusInternalServerError, http.StatusServiceUnavailable}, more...)
+	return append([]int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusNotAcceptable, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}, more...)
 }
 
 // Cursor turns a position into an opaque text.

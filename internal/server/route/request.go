@@ -3,10 +3,12 @@ package route
 import (
 	"context"
 	"log/slog"
+	"math"
 	"mime"
 	"net"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -191,12 +193,17 @@ func ActorOf(ctx context.Context) account.Actor {
 }
 
 // Authenticated lets only requests with a valid API key through, and only in a form
-// that the API speaks.
-func Authenticated(auth *account.Authenticator) func(huma.Context, func(huma.Context)) {
+// that the API speaks, and only as often as the limits allow.
+func Authenticated(auth *account.Authenticator, limits *Limits) func(huma.Context, func(huma.Context)) {
 	return func(hc huma.Context, next func(huma.Context)) {
 		ctx := hc.Context()
 		actor, err := auth.Bearer(ctx, hc.Header("Authorization"))
 		if err != nil {
+			answer(hc, ProblemOf(ctx, err))
+			return
+		}
+		if wait, err := limits.take(actor.ProjectID); err != nil {
+			hc.SetHeader("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 			answer(hc, ProblemOf(ctx, err))
 			return
 		}

@@ -26,6 +26,7 @@ type API struct {
 	Bugs     *bug.Service
 	BugURL   func(b bug.Bug) string // where a person sees a bug
 	Auth     *account.Authenticator
+	Limits   *route.Limits
 }
 
 const about = `Runs the automated end-to-end tests of a project, reports the results and gates pipelines on the verdict.
@@ -34,7 +35,7 @@ Start a run, poll its status until isTerminal is true, and treat it as passed on
 
 // Mount registers every operation.
 func (a *API) Mount(mux *http.ServeMux) huma.API {
-	h := route.NewAPI(mux, Prefix, "1.0.0", about, a.Auth)
+	h := route.NewAPI(mux, Prefix, "1.0.0", about, a.Auth, a.Limits)
 	huma.Register(h, huma.Operation{OperationID: "get-me", Method: http.MethodGet, Path: "/me", Tags: []string{"Project"},
 		Summary: "Check the API key", Description: "Answers the project that the API key belongs to.", Errors: route.Statuses()}, route.Handle(a.me))
 	a.mountExecution(h)

@@ -19,13 +19,14 @@ const Prefix = "/public-api/v2"
 
 // API is what version 2 serves.
 type API struct {
-	Runs *run.Service
-	Auth *account.Authenticator
+	Runs   *run.Service
+	Auth   *account.Authenticator
+	Limits *route.Limits
 }
 
 // Mount registers every operation.
 func (a *API) Mount(mux *http.ServeMux) huma.API {
-	h := route.NewAPI(mux, Prefix, "2.0.0", "Version 2 of what changed since version 1; everything else is there.", a.Auth)
+	h := route.NewAPI(mux, Prefix, "2.0.0", "Version 2 of what changed since version 1; everything else is there.", a.Auth, a.Limits)
 	huma.Register(h, huma.Operation{OperationID: "run-grep", Method: http.MethodPost, Path: "/execution/grep", Summary: "Run tests by name pattern",
 		Tags: []string{"Execution"}, DefaultStatus: http.StatusCreated,
 		Errors: route.Statuses(http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)}, route.Handle(a.runGrep))
