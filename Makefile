@@ -52,6 +52,10 @@ generate: ## Build what is generated and checked in: runner/dist
 	@scripts/setup.sh --tests
 	cd runner && npm run --silent build
 
+.PHONY: generate-api
+generate-api: ## Write the API's OpenAPI documents anew: docs/api
+	UPDATE=1 go test -count=1 -run 'TestOpenAPI$$' ./test
+
 .PHONY: check-generated
 check-generated: generate
 	@git diff --exit-code --stat -- runner/dist || { echo 'runner/dist is not what its sources make: commit what make generate wrote'; exit 1; }

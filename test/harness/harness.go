@@ -149,9 +149,11 @@ type Answer struct {
 	Header http.Header
 	Body   map[string]any
 	Text   string
+
+	forbidden error // the API's document does not have this answer
 }
 
-// Call sends a request with the project's key; body may be nil, a string (sent as it
+// Call sends a request with the project's key and holds the answer to the API's document; body may be nil, a string (sent as it
 // is) or a value (sent as JSON). Headers come in pairs and win over the defaults.
 func (s *System) Call(t testing.TB, method, path string, body any, headers ...string) Answer {
 	t.Helper()
@@ -159,6 +161,7 @@ func (s *System) Call(t testing.TB, method, path string, body any, headers ...st
 	if err != nil {
 		t.Fatalf("%s %s: %v", method, path, err)
 	}
+	hold(t, a.forbidden)
 	return a
 }
 
@@ -201,6 +204,9 @@ func (s *System) Try(method, path string, body any, headers ...string) (Answer, 
 		return Answer{}, err
 	}
 	a := Answer{Status: resp.StatusCode, Header: resp.Header, Text: string(text)}
+	if resp.Header.Get("Content-Encoding") == "" {
+		a.forbidden = Allowed(req, resp.StatusCode, resp.Header, text)
+	}
 	json.Unmarshal(text, &a.Body) //nolint:errcheck // not every answer is JSON
 	return a, nil
 }

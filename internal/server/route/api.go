@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -17,11 +18,21 @@ func encode(w io.Writer, v any) {
 	json.NewEncoder(w).Encode(v) //nolint:errcheck // the caller is gone
 }
 
-// NewAPI makes one version of the API below a prefix of the mux. Its OpenAPI document is
-// served beside it, at /openapi.json.
-func NewAPI(mux *http.ServeMux, prefix, version, about string, auth *account.Authenticator, limits *Limits) huma.API {
-	cfg := huma.DefaultConfig("Test Automation Service", version)
-	cfg.Info.Description = about
+// Version is one version of the API.
+type Version struct {
+	Prefix string // of every path
+	Number string // of its document
+	About  string
+	Tags   []*huma.Tag
+	Auth   *account.Authenticator
+	Limits *Limits
+}
+
+// NewAPI makes one version of the API on the mux. Its OpenAPI document is served beside it,
+// at /openapi.json.
+func NewAPI(mux *http.ServeMux, v Version) huma.API {
+	cfg := huma.DefaultConfig("Test Automation Service", v.Number)
+	cfg.Info.Description, cfg.Tags = v.About, v.Tags
 	cfg.DocsPath, cfg.SchemasPath, cfg.CreateHooks = "", "", nil
 	cfg.OpenAPIPath = "/openapi"
 	cfg.RejectUnknownQueryParameters = true
@@ -35,10 +46,40 @@ func NewAPI(mux *http.ServeMux, prefix, version, about string, auth *account.Aut
 			delete(op.Responses, "422")
 			op.Responses["400"] = r
 		}
+		describe(op)
 	})
-	api := humago.NewWithPrefix(mux, prefix, cfg)
-	api.UseMiddleware(Authenticated(auth, limits))
+	api := humago.NewWithPrefix(mux, v.Prefix, cfg)
+	api.UseMiddleware(Authenticated(v.Auth, v.Limits))
 	return api
+}
+
+// Headers of answers, as the document describes them.
+var (
+	requestID  = &huma.Param{Description: "The request's ID in the service's log: the caller's own X-Request-Id, or a new one", Schema: &huma.Schema{Type: huma.TypeString}}
+	retryAfter = &huma.Param{Description: "Seconds to wait before trying again", Schema: &huma.Schema{Type: huma.TypeInteger}}
+	entityTag  = &huma.Param{Description: "Names this answer: send it as If-None-Match, and an unchanged answer is 304", Schema: &huma.Schema{Type: huma.TypeString}}
+)
+
+// describe completes what the document says of an operation's answers.
+func describe(op *huma.Operation) {
+	for text, r := range op.Responses {
+		if r.Headers == nil {
+			r.Headers = map[string]*huma.Header{}
+		}
+		r.Headers["X-Request-Id"] = requestID
+		switch status, _ := strconv.Atoi(text); {
+		case status >= 400:
+			r.Description = kindOfStatus(status).About
+			if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
+				r.Headers["Retry-After"] = retryAfter
+			}
+		case status == http.StatusOK && op.Method == http.MethodGet:
+			r.Headers["ETag"] = entityTag
+		}
+	}
+	if op.Method == http.MethodGet {
+		op.Responses["304"] = &huma.Response{Description: "What If-None-Match names has not changed.", Headers: map[string]*huma.Header{"X-Request-Id": requestID, "ETag": entityTag}}
+	}
 }
 
 // Statuses are the error statuses that every operation may answer.

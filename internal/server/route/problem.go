@@ -135,15 +135,15 @@ func writeProblem(w http.ResponseWriter, p *Problem) {
 	json.NewEncoder(w).Encode(p) //nolint:errcheck // the caller is gone
 }
 
-// retryAfter is how many seconds a caller should wait when something is unavailable.
-const retryAfter = "5"
+// retryIn is how many seconds a caller should wait when something is unavailable.
+const retryIn = "5"
 
 func setProblemHeaders(h http.Header, status int) {
 	switch status {
 	case http.StatusUnauthorized:
 		h.Set("WWW-Authenticate", "Bearer")
 	case http.StatusServiceUnavailable:
-		h.Set("Retry-After", retryAfter)
+		h.Set("Retry-After", retryIn)
 	}
 	h.Set("Cache-Control", "no-store")
 }
@@ -178,6 +178,9 @@ func Handle[In, Out any](fn func(context.Context, *In) (*Out, error)) func(conte
 // variables, so they are set once, when the program starts.
 func InstallErrors() {
 	huma.ValidateStrictCasing = true
+	huma.DefaultArrayNullable = false // ours are empty instead
+	// What the document describes errors by.
+	huma.NewError = func(int, string, ...error) huma.StatusError { return &Problem{} }
 	huma.NewErrorWithContext = func(hc huma.Context, status int, message string, errs ...error) huma.StatusError {
 		ctx := context.Background()
 		var advice string

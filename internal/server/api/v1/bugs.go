@@ -34,7 +34,7 @@ type VerdictInput struct {
 }
 
 type verdictsIn struct {
-	ID   string `path:"id"`
+	ID   string `path:"id" doc:"The run: its runId, or its id in the list"`
 	Body struct {
 		Verdicts []VerdictInput `json:"verdicts" minItems:"1" maxItems:"1000"`
 	}

@@ -50,12 +50,12 @@ func (a *API) latest(ctx context.Context, _ *struct{}) (*latestOut, error) {
 
 // Page are the parameters of every list.
 type Page struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50" doc:"How many to answer at most"`
 	Cursor string `query:"cursor" doc:"nextCursor of the page before"`
 }
 
 type resultsIn struct {
-	ID     string `path:"id"`
+	ID     string `path:"id" doc:"The run: its runId, or its id in the list"`
 	Status string `query:"status" doc:"Only these, separated by commas: passed, failed, flaky, skipped, recovered, bug, pending, running"`
 	Page
 }
@@ -166,7 +166,7 @@ func optional(s string) *string {
 }
 
 type reportIn struct {
-	ID string `path:"id"`
+	ID string `path:"id" doc:"The run: its runId, or its id in the list"`
 }
 
 type reportOut struct {
@@ -187,8 +187,8 @@ func (a *API) report(ctx context.Context, in *reportIn) (*reportOut, error) {
 }
 
 type attachmentsIn struct {
-	ID            string `path:"id"`
-	ServiceTestID string `path:"serviceTestId"`
+	ID            string `path:"id" doc:"The run: its runId, or its id in the list"`
+	ServiceTestID string `path:"serviceTestId" doc:"A test of the run"`
 }
 
 // Attachment is a file that a test left behind.

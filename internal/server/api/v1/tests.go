@@ -146,7 +146,7 @@ type CollectionIn struct{ Body CollectionInput }
 
 // CollectionAt names a collection.
 type CollectionAt struct {
-	ID string `path:"collectionId"`
+	ID string `path:"collectionId" doc:"A collection that GET /collections lists"`
 }
 
 type collectionOut struct{ Body Collection }
@@ -263,7 +263,7 @@ type quarantineIn struct {
 
 // TestAt names a test.
 type TestAt struct {
-	ServiceTestID string `path:"serviceTestId"`
+	ServiceTestID string `path:"serviceTestId" doc:"A test that GET /tests lists"`
 }
 
 type quarantineOut struct{ Body QuarantinedTest }

@@ -33,15 +33,25 @@ const about = `Runs the automated end-to-end tests of a project, reports the res
 
 Start a run, poll its status until isTerminal is true, and treat it as passed only when verdict is "pass".`
 
+var tags = []*huma.Tag{
+	{Name: "Project", Description: "Whom the API key belongs to."},
+	{Name: "Execution", Description: "Start runs and poll them until they are terminal."},
+	{Name: "Test runs", Description: "What came of runs: results, reports, attachments, and verdicts on them."},
+	{Name: "Tests", Description: "The tests that can be run, how they fared lately, and those whose failures do not count for a while."},
+	{Name: "Collections", Description: "Groups of tests that are run together, by hand or by a rule."},
+	{Name: "Health dashboard", Description: "Failures grouped by their cause."},
+}
+
 // Mount registers every operation.
 func (a *API) Mount(mux *http.ServeMux) huma.API {
-	h := route.NewAPI(mux, Prefix, "1.0.0", about, a.Auth, a.Limits)
+	h := route.NewAPI(mux, route.Version{Prefix: Prefix, Number: "1.0.0", About: about, Tags: tags, Auth: a.Auth, Limits: a.Limits})
 	huma.Register(h, huma.Operation{OperationID: "get-me", Method: http.MethodGet, Path: "/me", Tags: []string{"Project"},
 		Summary: "Check the API key", Description: "Answers the project that the API key belongs to.", Errors: route.Statuses()}, route.Handle(a.me))
 	a.mountExecution(h)
 	a.mountTestRuns(h)
 	a.mountBugs(h)
 	a.mountTests(h)
+	route.AllowNull(h)
 	return h
 }
 

@@ -26,12 +26,14 @@ type API struct {
 
 // Mount registers every operation.
 func (a *API) Mount(mux *http.ServeMux) huma.API {
-	h := route.NewAPI(mux, Prefix, "2.0.0", "Version 2 of what changed since version 1; everything else is there.", a.Auth, a.Limits)
+	h := route.NewAPI(mux, route.Version{Prefix: Prefix, Number: "2.0.0", About: "Version 2 of what changed since version 1; everything else is there.",
+		Tags: []*huma.Tag{{Name: "Execution", Description: "Start runs and poll them until they are terminal."}}, Auth: a.Auth, Limits: a.Limits})
 	huma.Register(h, huma.Operation{OperationID: "run-grep", Method: http.MethodPost, Path: "/execution/grep", Summary: "Run tests by name pattern",
 		Tags: []string{"Execution"}, DefaultStatus: http.StatusCreated,
 		Errors: route.Statuses(http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)}, route.Handle(a.runGrep))
 	huma.Register(h, huma.Operation{OperationID: "get-job-status", Method: http.MethodGet, Path: "/execution/status/{jobName}",
 		Summary: "Read the status of a run by its job name", Tags: []string{"Execution"}, Errors: route.Statuses(http.StatusNotFound)}, route.Handle(a.jobStatus))
+	route.AllowNull(h)
 	return h
 }
 
