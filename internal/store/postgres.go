@@ -102,6 +102,9 @@ func unusable(err error) bool {
 	}
 	var connect *pgconn.ConnectError
 	var network net.Error
+	if err.Error() == "sql: database is closed" { // the service is about to end
+		return true
+	}
 	return errors.As(err, &connect) || errors.As(err, &network) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || pgconn.SafeToRetry(err)
 }
 
