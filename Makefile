@@ -68,6 +68,10 @@ test-faults: setup-tests ## 200 seeded schedules of faults over real processes, 
 test-s3: ## Artifacts on a real S3 server (versitygw, built first: a minute or two)
 	scripts/test-s3.sh
 
+.PHONY: fuzz-api
+fuzz-api: ## 100,000 requests made up from the API's documents (FUZZ=N FROM=SEED)
+	TAS_FUZZ=$(or $(FUZZ),100000) TAS_FUZZ_FROM=$(or $(FROM),1) go test -count=1 -v -timeout 2h -run 'TestFuzzAPI$$' ./test 2>&1 | grep -v ' level='
+
 .PHONY: fuzz
 fuzz: ## Fuzz what strangers send, a minute each
 	go test -run '^$$' -fuzz FuzzReader -fuzztime 60s ./internal/report

@@ -150,7 +150,7 @@ type Answer struct {
 	Body   map[string]any
 	Text   string
 
-	forbidden error // the API's document does not have this answer
+	Forbidden error // the API's document does not have this answer
 }
 
 // Call sends a request with the project's key and holds the answer to the API's document; body may be nil, a string (sent as it
@@ -161,7 +161,7 @@ func (s *System) Call(t testing.TB, method, path string, body any, headers ...st
 	if err != nil {
 		t.Fatalf("%s %s: %v", method, path, err)
 	}
-	hold(t, a.forbidden)
+	hold(t, a.Forbidden)
 	return a
 }
 
@@ -205,7 +205,7 @@ func (s *System) Try(method, path string, body any, headers ...string) (Answer, 
 	}
 	a := Answer{Status: resp.StatusCode, Header: resp.Header, Text: string(text)}
 	if resp.Header.Get("Content-Encoding") == "" {
-		a.forbidden = Allowed(req, resp.StatusCode, resp.Header, text)
+		a.Forbidden = Allowed(req, resp.StatusCode, resp.Header, text)
 	}
 	json.Unmarshal(text, &a.Body) //nolint:errcheck // not every answer is JSON
 	return a, nil
