@@ -41,6 +41,7 @@ async function mergeBlobs(session, playwright) {
         skipped.set(blob, message);
         tell(`the report of one process is left out, ${blob}: ${message}`);
     };
+    let problem;
     const build = (from, outDir) => runMerge(session, playwright, from, outDir, memoryMb);
     try {
         const contents = [];
@@ -57,7 +58,6 @@ async function mergeBlobs(session, playwright) {
             const before = skipped.size;
             try {
                 await build(folder, start.outDir);
-                session.ended = true;
                 channel.send({ type: 'merged', total: merge.tests, blobs: blobs.length - skipped.size, skipped: [...skipped.keys()] });
                 break;
             }
@@ -69,15 +69,15 @@ async function mergeBlobs(session, playwright) {
                     throw error;
             }
         }
-        channel.send({ type: 'bye' });
     }
     catch (error) {
-        session.fail('merge', error.message);
-        return;
+        problem = error;
     }
-    finally {
-        await fs.promises.rm(folder, { recursive: true, force: true }).catch(() => { });
-    }
+    await fs.promises.rm(folder, { recursive: true, force: true }).catch(() => { });
+    if (problem)
+        return session.fail('merge', problem.message);
+    session.ended = true;
+    channel.send({ type: 'bye' });
     await channel.drain();
     process.exit(0);
 }
@@ -127,8 +127,9 @@ class Merge {
             await build(alone, alone).catch(error => skip(blob, error));
         }
     }
-    async add({ blob, ran }) {
+    async add(contents) {
         goOn(this.session);
+        const { blob, ran } = contents;
         const zip = await zip_1.Zip.open(blob);
         const target = this.target();
         try {
@@ -138,7 +139,7 @@ class Merge {
                     await this.unpack(zip, entry).catch(error => this.tell(`an attachment is left out, ${entry.name} of ${blob}: ${error.message}`));
             }
             const drop = this.seenGood(ran);
-            await (0, zip_1.writeZip)(target, blob_1.eventsName, this.rewritten(zip, ran, drop));
+            await (0, zip_1.writeZip)(target, blob_1.eventsName, this.rewritten(zip, contents, drop));
             this.written.push({ blob, file: target });
             this.took(ran, drop);
         }
@@ -179,7 +180,8 @@ class Merge {
         for (const [id, good] of ran)
             this.seen.set(id, good && (this.seen.get(id) ?? true));
     }
-    async *rewritten(zip, ran, drop) {
+    async *rewritten(zip, { ran, rootDir }, drop) {
+        const there = checkoutOf(rootDir, this.rootDir);
         for await (const line of zip.lines(zip.entry(blob_1.eventsName))) {
             const { method, params } = eventOf(line);
             if (method === 'onConfigure') {
@@ -193,7 +195,9 @@ class Merge {
             else if (!drop.has(params.testId ?? params.test?.testId)) {
                 const attachments = method === 'onAttach' ? params.attachments : method === 'onTestEnd' ? params.result.attachments : undefined;
                 attachments?.forEach((attachment) => this.makeSafe(attachment));
-                yield attachments?.length ? JSON.stringify({ method, params }) : line;
+                const errors = method === 'onTestEnd' ? params.result.errors : undefined;
+                errors?.forEach((error) => placeHere(error, there));
+                yield attachments?.length || errors?.length ? JSON.stringify({ method, params }) : line;
             }
         }
     }
@@ -261,6 +265,17 @@ function localRoot(contents) {
         }
     }
     return contents.find(({ rootDir }) => rootDir)?.rootDir ?? process.cwd();
+}
+/** The folder that was this working directory where a blob was recorded, by the roots of the tests there and here. */
+function checkoutOf(rootDir, here) {
+    const below = path.relative(process.cwd(), here);
+    return !below ? rootDir : rootDir.endsWith('/' + below) ? rootDir.slice(0, -below.length - 1) : process.cwd();
+}
+/** The report quotes the files that errors name, by their whole paths. */
+function placeHere(error, there) {
+    const file = error.location?.file;
+    if (typeof file === 'string' && file.startsWith(there + '/'))
+        error.location.file = path.join(process.cwd(), file.slice(there.length));
 }
 function goOn(session) {
     if (session.aborted)

@@ -54,6 +54,7 @@ export async function mergeBlobs(session: Session, playwright: Playwright): Prom
     skipped.set(blob, message);
     tell(`the report of one process is left out, ${blob}: ${message}`);
   };
+  let problem: Error | undefined;
   const build = (from: string, outDir: string) => runMerge(session, playwright, from, outDir, memoryMb);
   try {
     const contents: Contents[] = [];
@@ -70,7 +71,6 @@ export async function mergeBlobs(session: Session, playwright: Playwright): Prom
       const before = skipped.size;
       try {
         await build(folder, start.outDir);
-        session.ended = true;
         channel.send({ type: 'merged', total: merge.tests, blobs: blobs.length - skipped.size, skipped: [...skipped.keys()] });
         break;
       } catch (error) {
@@ -81,13 +81,14 @@ export async function mergeBlobs(session: Session, playwright: Playwright): Prom
           throw error;
       }
     }
-    channel.send({ type: 'bye' });
   } catch (error) {
-    session.fail('merge', (error as Error).message);
-    return;
-  } finally {
-    await fs.promises.rm(folder, { recursive: true, force: true }).catch(() => {});
+    problem = error as Error;
   }
+  await fs.promises.rm(folder, { recursive: true, force: true }).catch(() => {});
+  if (problem)
+    return session.fail('merge', problem.message);
+  session.ended = true;
+  channel.send({ type: 'bye' });
   await channel.drain();
   process.exit(0);
 }
@@ -134,8 +135,9 @@ class Merge {
     }
   }
 
-  private async add({ blob, ran }: Contents): Promise<void> {
+  private async add(contents: Contents): Promise<void> {
     goOn(this.session);
+    const { blob, ran } = contents;
     const zip = await Zip.open(blob);
     const target = this.target();
     try {
@@ -145,7 +147,7 @@ class Merge {
           await this.unpack(zip, entry).catch(error => this.tell(`an attachment is left out, ${entry.name} of ${blob}: ${error.message}`));
       }
       const drop = this.seenGood(ran);
-      await writeZip(target, eventsName, this.rewritten(zip, ran, drop));
+      await writeZip(target, eventsName, this.rewritten(zip, contents, drop));
       this.written.push({ blob, file: target });
       this.took(ran, drop);
     } catch (error) {
@@ -188,7 +190,8 @@ class Merge {
       this.seen.set(id, good && (this.seen.get(id) ?? true));
   }
 
-  private async *rewritten(zip: Zip, ran: Outcomes, drop: Set<string>): AsyncGenerator<string> {
+  private async *rewritten(zip: Zip, { ran, rootDir }: Contents, drop: Set<string>): AsyncGenerator<string> {
+    const there = checkoutOf(rootDir, this.rootDir);
     for await (const line of zip.lines(zip.entry(eventsName)!)) {
       const { method, params } = eventOf(line);
       if (method === 'onConfigure') {
@@ -200,7 +203,9 @@ class Merge {
       } else if (!drop.has(params.testId ?? params.test?.testId)) {
         const attachments = method === 'onAttach' ? params.attachments : method === 'onTestEnd' ? params.result.attachments : undefined;
         attachments?.forEach((attachment: any) => this.makeSafe(attachment));
-        yield attachments?.length ? JSON.stringify({ method, params }) : line;
+        const errors = method === 'onTestEnd' ? params.result.errors : undefined;
+        errors?.forEach((error: any) => placeHere(error, there));
+        yield attachments?.length || errors?.length ? JSON.stringify({ method, params }) : line;
       }
     }
   }
@@ -272,6 +277,19 @@ function localRoot(contents: Contents[]): string {
     }
   }
   return contents.find(({ rootDir }) => rootDir)?.rootDir ?? process.cwd();
+}
+
+/** The folder that was this working directory where a blob was recorded, by the roots of the tests there and here. */
+function checkoutOf(rootDir: string, here: string): string {
+  const below = path.relative(process.cwd(), here);
+  return !below ? rootDir : rootDir.endsWith('/' + below) ? rootDir.slice(0, -below.length - 1) : process.cwd();
+}
+
+/** The report quotes the files that errors name, by their whole paths. */
+function placeHere(error: any, there: string): void {
+  const file = error.location?.file;
+  if (typeof file === 'string' && file.startsWith(there + '/'))
+    error.location.file = path.join(process.cwd(), file.slice(there.length));
 }
 
 function goOn(session: Session): void {
