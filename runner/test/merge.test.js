@@ -117,7 +117,7 @@ test('an attachment of absurd size is left out', async () => {
 
 const lost = {
   id: 'lost', project: '', file: 'b.spec.ts', line: 1, column: 1, title: 'gone', titlePath: ['far', 'gone'],
-  tries: [{ retry: 0, status: 'failed', startedAt: new Date(Date.now() - 60_000).toISOString(), durationMs: 5, errors: [{ message: 'no such shop' }] }],
+  tries: [{ retry: 0, status: 'failed', startedAt: new Date(Date.now() - 7_200_000).toISOString(), durationMs: 5, errors: [{ message: 'no such shop' }] }],
 };
 
 function writeLost(blob, lines) {
@@ -138,7 +138,9 @@ test('lines of results that make no sense are left out, each with its reason', a
   const merged = await merge(repository, [other], { results: writeLost(other, [...bad, good, '']) });
   assert.equal((await merged.wait('merged')).total, 2);
   assert.deepEqual(merged.all('error').map(({ message }) => /^line (\d+) .*/.exec(message)?.[1]), bad.map((_, index) => String(index + 1)));
-  assert.deepEqual([...readHtml(merged).tests.keys()].sort(), ['b.spec.ts > far > gone', 'b.spec.ts > other']);
+  const { tests } = readHtml(merged);
+  assert.deepEqual([...tests.keys()].sort(), ['b.spec.ts > far > gone', 'b.spec.ts > other']);
+  assert.equal(tests.get('b.spec.ts > far > gone')[0].results[0].status, 'interrupted');
   const none = await merge(repository, [other], { results: beside(other, 'nowhere.ndjson') });
   assert.equal((await none.wait('merged')).total, 1);
   assert.match(none.all('error')[0].message, /cannot be read.*nowhere/);
@@ -170,6 +172,7 @@ test('lost tests in describes of one title, of one ID and of no time', async () 
     });
     assert.equal((await merged.wait('merged')).total, stats.total);
     assert.equal(startTime, Date.parse(lost.tries[0].startedAt));
-    assert.ok(duration < 3_600_000, `the run took ${duration} ms`);
+    if (!blobs.length)
+      assert.equal(duration, 5);
   }
 });
