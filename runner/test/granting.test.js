@@ -181,6 +181,22 @@ test('a retry in isolation waits for what was granted, and while it runs nothing
   assert.deepEqual(attempt.all('over').map(({ ids }) => ids), [[later], [long], [flaky], [last]]);
 });
 
+test('a retry in isolation comes after all that was granted before it', async () => {
+  const attempt = await offered({
+    'playwright.config.ts': `export default { fullyParallel: true, retries: 1, retryStrategy: 'isolated' };`,
+    'a.spec.ts': `${head}test('flaky', ({}, info) => { expect(info.retry).toBe(1); }); test('long', () => gate('long')); test('later', () => {});`,
+  });
+  const [flaky, long, later] = attempt.tests.map(({ id }) => id);
+  attempt.grant([flaky], [long]);
+  await attempt.begun(long);
+  attempt.grant([later]);
+  await attempt.wait('want', want => want.queued === 1 && attempt.all('want').at(-1) === want);
+  attempt.open('long');
+  await attempt.over(flaky);
+  assert.equal(await attempt.end(), 'passed');
+  assert.deepEqual(attempt.titles('testBegin'), ['flaky', 'long', 'later', 'flaky 1']);
+});
+
 test('tests that share a lock do not run at once, however they are granted', async () => {
   const attempt = await offered({
     'playwright.config.ts': 'export default { retries: 1 };',
@@ -192,13 +208,13 @@ test('tests that share a lock do not run at once, however they are granted', asy
   attempt.grant([a], [b], [c]);
   await attempt.over(c);
   assert.deepEqual(attempt.titles('testBegin').sort(), ['a', 'c']);
-  attempt.open('go');
-  await attempt.over(b);
   // A part of a unit holds the locks of its own tests alone.
   attempt.grant([attempt.id('after a')]);
   await attempt.over(attempt.id('after a'));
+  attempt.open('go');
+  await attempt.over(b);
   assert.equal(await attempt.end(), 'passed');
-  assert.deepEqual(attempt.titles('testEnd'), ['c', 'a', 'b', 'b 1', 'after a']);
+  assert.deepEqual(attempt.titles('testEnd'), ['c', 'after a', 'a', 'b', 'b 1']);
 });
 
 /** A repository with a Playwright of its own, in which some words are others. */

@@ -170,6 +170,7 @@ test('lost tests in describes of one title, of one ID and of no time', async () 
       'b.spec.ts > same > one': 'expected 1, unexpected 1', 'b.spec.ts > same > same > two': 'expected 1', 'b.spec.ts > same > three': 'expected 1',
       'b.spec.ts > set up': 'expected 1, expected 1, unexpected 1', 'b.spec.ts > never': 'unexpected 1', 'b.spec.ts > twice': 'expected 1', ...(blobs.length && { 'b.spec.ts > other': 'expected 1' }),
     });
+    assert.deepEqual(tests.get('b.spec.ts > same > one').map(({ outcome, repeatEachIndex }) => [outcome, repeatEachIndex]).sort(), [['expected', 1], ['unexpected', undefined]]);
     assert.equal((await merged.wait('merged')).total, stats.total);
     assert.equal(startTime, Date.parse(lost.tries[0].startedAt));
     if (!blobs.length)
