@@ -113,9 +113,10 @@ for (const version of [oldest, newest]) {
     attempt.grant([waits], [bad], [queued]);
     await Promise.all([attempt.begun(waits), attempt.begun(bad)]);
     assert.deepEqual(attempt.all('want').at(-1), { type: 'want', free: 0, queued: 1 });
+    attempt.on(({ type, id }) => type === 'testEnd' && id === bad && attempt.grant([free]));
     attempt.open('go');
+    assert.deepEqual((await attempt.wait('refused')).ids, [free]);
     assert.equal((await attempt.wait('end')).status, 'failed');
-    attempt.grant([free]);
     await attempt.exit;
     assert.deepEqual(attempt.ran(), { waits: 'interrupted', bad: 'failed' });
     assert.deepEqual(attempt.all('want').at(-1), { type: 'want', free: 0, queued: 0 });
