@@ -7,7 +7,7 @@ const { Attempt, makeRepository, newest, run, runShared, versions } = require('.
 
 const oldest = versions[0];
 const head = `import { test, expect } from '@playwright/test'; import * as fs from 'fs';
-const gate = async (name: string) => { while (!fs.existsSync(name)) await new Promise(done => setTimeout(done, 20)); };\n`;
+const gate = async (name: string) => { while (process.connected && !fs.existsSync(name)) await new Promise(done => setTimeout(done, 20)); };\n`;
 
 /** An attempt that has an offer, and a way to open the gates of its tests. */
 async function offered(files, { version, select, workers = 1, shards = 2 } = {}) {
