@@ -145,7 +145,7 @@ class Phase {
             return ids;
         const refused = [];
         const jobs = new Map();
-        const unit = { ids: [], begun: false, running: 0 };
+        const unit = { ids: new Set(), begun: false, running: 0 };
         for (const id of ids) {
             const found = this.offered.get(id);
             if (!found) {
@@ -155,13 +155,13 @@ class Phase {
             const { test, group } = found;
             this.offered.delete(id);
             this.count(group.workerHash, -1);
-            unit.ids.push(id);
+            unit.ids.add(id);
             const key = JSON.stringify([group.projectId, group.workerHash, group.requireFile, group.repeatEachIndex]);
             const job = jobs.get(key) ?? { ...group, tests: [], [unitOf]: unit };
             job.tests.push(test);
             jobs.set(key, job);
         }
-        if (!unit.ids.length)
+        if (!unit.ids.size)
             return refused;
         this.units.add(unit);
         for (const job of jobs.values()) {
@@ -214,11 +214,12 @@ class Phase {
     }
     /** To be called before Playwright schedules anything more; tells when it has. */
     changed() {
-        // A serial group is retried as a whole, also its members that another process was granted.
+        // A serial group is retried as a whole, also its members that are granted elsewhere, or that were here and are over.
         const queue = this.dispatcher._queue;
         for (const job of queue) {
-            if (job.tests.some(test => this.offered.has(test.id)))
-                job.tests = job.tests.filter(test => !this.offered.has(test.id));
+            const own = job[unitOf]?.ids;
+            if (own && job.tests.some(({ id }) => !own.has(id)))
+                job.tests = job.tests.filter(({ id }) => own.has(id));
         }
         if (this.telling)
             return;
@@ -236,7 +237,7 @@ class Phase {
         for (const unit of this.units) {
             if (!unit.running && unit.begun && !queued.has(unit)) {
                 this.units.delete(unit);
-                this.session.channel.send({ type: 'over', ids: unit.ids });
+                this.session.channel.send({ type: 'over', ids: [...unit.ids] });
             }
         }
         const waiting = [...this.units].filter(unit => !unit.begun).length;

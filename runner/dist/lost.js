@@ -1,29 +1,76 @@
 "use strict";
 Object.defineProperty(exports, "__esModule", { value: true });
 exports.lostTests = lostTests;
+exports.layersOf = layersOf;
 exports.lostEvents = lostEvents;
 // Tests that a process finished before it was lost with its blob. What the service was told of them becomes events as
 // Playwright's blob reporter writes them (version 2, that of every Playwright since 1.50).
 const fs = require("fs");
 const path = require("path");
-const readline = require("readline");
-async function* lostTests(file, onProblem) {
+const zip_1 = require("./zip");
+/** The tests that can be read; what is wrong with the others is told. */
+async function lostTests(file, onProblem) {
+    const tests = [];
     let number = 0;
-    for await (const line of readline.createInterface({ input: fs.createReadStream(file), crlfDelay: Infinity })) {
-        number++;
-        if (!line.trim())
-            continue;
-        try {
-            const test = JSON.parse(line);
-            if (typeof test.id !== 'string' || typeof test.file !== 'string' || !Array.isArray(test.titlePath) || !test.tries?.length)
-                throw new Error('it lacks id, file, titlePath or tries');
-            yield test;
-        }
-        catch (error) {
-            onProblem(`line ${number} of the results of lost processes is left out: ${error.message}`);
+    try {
+        for await (const line of (0, zip_1.linesOf)(fs.createReadStream(file))) {
+            number++;
+            if (!line.trim())
+                continue;
+            try {
+                tests.push(lostTest(line));
+            }
+            catch (error) {
+                onProblem(`line ${number} of the results of lost processes is left out: ${error.message}`);
+            }
         }
     }
+    catch (error) {
+        onProblem(`the results of lost processes cannot be read after line ${number}: ${error.message}`);
+    }
+    return tests;
 }
+/** Several processes may have run a test, as one of a set-up project; a report has each once. */
+function layersOf(tests) {
+    const layers = [];
+    const times = new Map();
+    for (const test of tests) {
+        const layer = times.get(test.id) ?? 0;
+        times.set(test.id, layer + 1);
+        (layers[layer] ??= []).push(test);
+    }
+    return layers;
+}
+const statuses = ['passed', 'failed', 'timedOut', 'skipped', 'interrupted'];
+function lostTest(line) {
+    const test = JSON.parse(line);
+    for (const [name, right] of Object.entries(rules)) {
+        if (!right(test[name]))
+            throw new Error(`its ${name} is missing or not of the known form`);
+    }
+    for (const one of test.tries) {
+        if (!statuses.includes(one.status))
+            one.status = 'interrupted'; // it was running
+    }
+    return test;
+}
+const text = value => typeof value === 'string';
+const whole = value => Number.isInteger(value) && value >= 0;
+const optional = (rule) => value => value === undefined || value === null || rule(value);
+const list = (rule) => value => Array.isArray(value) && value.every(rule);
+const object = (rules) => value => typeof value === 'object' && value !== null && Object.entries(rules).every(([key, rule]) => rule(value[key]));
+const error = object({
+    message: optional(text), stack: optional(text), snippet: optional(text), value: optional(text),
+    location: optional(object({ file: text, line: whole, column: whole })),
+});
+const rules = {
+    id: text, project: text, file: text, line: whole, column: whole, title: text,
+    titlePath: value => list(text)(value) && value.length > 0 && value.length < 100,
+    tags: optional(list(text)), retries: optional(whole), repeatEachIndex: optional(whole), timeoutMs: optional(whole),
+    expectedStatus: optional(value => statuses.includes(value)), note: optional(text),
+    annotations: optional(list(object({ type: text, description: optional(text) }))),
+    tries: value => list(object({ retry: whole, status: text, startedAt: text, durationMs: whole, errors: optional(list(error)) }))(value) && value.length > 0,
+};
 async function* lostEvents(tests, rootDir, version, knownFiles) {
     const event = (method, params) => JSON.stringify({ method, params });
     yield event('onBlobReportMetadata', { version: 2, userAgent: 'tas-runner', pathSeparator: path.sep });
@@ -43,7 +90,9 @@ async function* lostEvents(tests, rootDir, version, knownFiles) {
     for (const test of tests) {
         const expectedStatus = test.expectedStatus ?? 'passed';
         for (const { retry, status, startedAt, durationMs, errors } of test.tries) {
-            const startTime = +new Date(startedAt) || 0;
+            // A test that never began, because its process was lost, has no time.
+            const known = +new Date(startedAt) > 0;
+            const startTime = known ? +new Date(startedAt) : Date.now();
             const id = `lost-${test.id}-${retry}`;
             yield event('onTestBegin', { testId: test.id, result: { id, retry, workerIndex: -1, parallelIndex: -1, startTime } });
             const annotations = annotationsOf(test);
@@ -51,13 +100,15 @@ async function* lostEvents(tests, rootDir, version, knownFiles) {
                 test: { testId: test.id, expectedStatus, timeout: test.timeoutMs ?? 0, annotations },
                 result: { id, duration: durationMs, status, errors: (errors ?? []).map(error => withPlace(error)), attachments: [], annotations },
             });
-            first = Math.min(first, startTime);
-            last = Math.max(last, startTime + durationMs);
+            if (known) {
+                first = Math.min(first, startTime);
+                last = Math.max(last, startTime + durationMs);
+            }
         }
         const end = test.tries[test.tries.length - 1].status;
         good &&= end === expectedStatus || end === 'skipped';
     }
-    yield event('onEnd', { result: { status: good ? 'passed' : 'failed', startTime: Math.min(first, last), duration: Math.max(0, last - first) } });
+    yield event('onEnd', { result: { status: good ? 'passed' : 'failed', startTime: last ? first : Date.now(), duration: last ? last - first : 0 } });
 }
 function project(name, tests, nameFile) {
     const suites = [];
@@ -77,7 +128,7 @@ function project(name, tests, nameFile) {
             parent = suiteIn(parent.entries, title, { file, line: test.line, column: test.column });
         parent.entries.push({
             testId: test.id, title: test.title, location: { file, line: test.line, column: test.column },
-            retries: test.retries ?? 0, tags: test.tags ?? [], repeatEachIndex: 0, annotations: annotationsOf(test),
+            retries: test.retries ?? 0, tags: test.tags ?? [], repeatEachIndex: test.repeatEachIndex ?? 0, annotations: annotationsOf(test),
         });
     }
     return {

@@ -1,6 +1,7 @@
 "use strict";
 Object.defineProperty(exports, "__esModule", { value: true });
 exports.Zip = void 0;
+exports.linesOf = linesOf;
 exports.replaceEntry = replaceEntry;
 exports.writeZip = writeZip;
 // As much of zip files as Playwright's blobs need: entries are read as streams, one can be replaced where it lies, and
@@ -58,6 +59,8 @@ class Zip {
             for await (const chunk of plain) {
                 crc = crc32(chunk, crc);
                 size += chunk.length;
+                if (size > entry.size)
+                    throw new Error('a part of it is larger than it says');
                 yield chunk;
             }
         }
@@ -67,32 +70,35 @@ class Zip {
         if (crc !== entry.crc || size !== entry.size)
             throw new Error('a part of it is damaged');
     }
-    async *lines(entry) {
-        let rest = [];
-        let length = 0;
-        for await (const chunk of this.read(entry)) {
-            let from = 0;
-            for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
-                rest.push(chunk.subarray(from, end));
-                yield Buffer.concat(rest).toString('utf8');
-                rest = [];
-                length = 0;
-                from = end + 1;
-            }
-            rest.push(chunk.subarray(from));
-            length += chunk.length - from;
-            if (length > longestLine)
-                throw new Error('a line in it is too long');
-        }
-        const last = Buffer.concat(rest);
-        if (last.length)
-            yield last.toString('utf8');
+    lines(entry) {
+        return linesOf(this.read(entry));
     }
     async close() {
         await this.file.close();
     }
 }
 exports.Zip = Zip;
+async function* linesOf(chunks) {
+    let rest = [];
+    let length = 0;
+    for await (const chunk of chunks) {
+        let from = 0;
+        for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
+            rest.push(chunk.subarray(from, end));
+            yield Buffer.concat(rest).toString('utf8');
+            rest = [];
+            length = 0;
+            from = end + 1;
+        }
+        rest.push(chunk.subarray(from));
+        length += chunk.length - from;
+        if (length > longestLine)
+            throw new Error('a line in it is too long');
+    }
+    const last = Buffer.concat(rest);
+    if (last.length)
+        yield last.toString('utf8');
+}
 /** Puts these lines in the place of an entry. Everything is prepared aside, so that little can go wrong in the file. */
 async function replaceEntry(path, name, change) {
     const zip = await Zip.open(path);

@@ -10,7 +10,7 @@ import { projectName, setupProjectNames, type TestCase } from './tests';
 const unitOf = Symbol('unit');
 
 interface Unit {
-  ids: string[];
+  ids: Set<string>;
   begun: boolean;
   running: number;
 }
@@ -156,7 +156,7 @@ class Phase {
       return ids;
     const refused: string[] = [];
     const jobs = new Map<string, Job>();
-    const unit: Unit = { ids: [], begun: false, running: 0 };
+    const unit: Unit = { ids: new Set(), begun: false, running: 0 };
     for (const id of ids) {
       const found = this.offered.get(id);
       if (!found) {
@@ -166,13 +166,13 @@ class Phase {
       const { test, group } = found;
       this.offered.delete(id);
       this.count(group.workerHash, -1);
-      unit.ids.push(id);
+      unit.ids.add(id);
       const key = JSON.stringify([group.projectId, group.workerHash, group.requireFile, group.repeatEachIndex]);
       const job = jobs.get(key) ?? { ...group, tests: [], [unitOf]: unit };
       job.tests.push(test);
       jobs.set(key, job);
     }
-    if (!unit.ids.length)
+    if (!unit.ids.size)
       return refused;
     this.units.add(unit);
     for (const job of jobs.values()) {
@@ -233,11 +233,12 @@ class Phase {
 
   /** To be called before Playwright schedules anything more; tells when it has. */
   changed(): void {
-    // A serial group is retried as a whole, also its members that another process was granted.
+    // A serial group is retried as a whole, also its members that are granted elsewhere, or that were here and are over.
     const queue: Job[] = this.dispatcher._queue;
     for (const job of queue) {
-      if (job.tests.some(test => this.offered.has(test.id)))
-        job.tests = job.tests.filter(test => !this.offered.has(test.id));
+      const own = job[unitOf]?.ids;
+      if (own && job.tests.some(({ id }) => !own.has(id)))
+        job.tests = job.tests.filter(({ id }) => own.has(id));
     }
     if (this.telling)
       return;
@@ -256,7 +257,7 @@ class Phase {
     for (const unit of this.units) {
       if (!unit.running && unit.begun && !queued.has(unit)) {
         this.units.delete(unit);
-        this.session.channel.send({ type: 'over', ids: unit.ids });
+        this.session.channel.send({ type: 'over', ids: [...unit.ids] });
       }
     }
     const waiting = [...this.units].filter(unit => !unit.begun).length;

@@ -2,8 +2,8 @@
 // Playwright's blob reporter writes them (version 2, that of every Playwright since 1.50).
 import * as fs from 'fs';
 import * as path from 'path';
-import * as readline from 'readline';
 import type { WireError } from './protocol';
+import { linesOf } from './zip';
 
 export interface LostTest {
   id: string;
@@ -15,6 +15,7 @@ export interface LostTest {
   titlePath: string[];
   tags?: string[];
   retries?: number;
+  repeatEachIndex?: number;
   timeoutMs?: number;
   expectedStatus?: string;
   annotations?: { type: string; description?: string }[];
@@ -22,22 +23,73 @@ export interface LostTest {
   note?: string;
 }
 
-export async function* lostTests(file: string, onProblem: (message: string) => void): AsyncGenerator<LostTest> {
+/** The tests that can be read; what is wrong with the others is told. */
+export async function lostTests(file: string, onProblem: (message: string) => void): Promise<LostTest[]> {
+  const tests: LostTest[] = [];
   let number = 0;
-  for await (const line of readline.createInterface({ input: fs.createReadStream(file), crlfDelay: Infinity })) {
-    number++;
-    if (!line.trim())
-      continue;
-    try {
-      const test: LostTest = JSON.parse(line);
-      if (typeof test.id !== 'string' || typeof test.file !== 'string' || !Array.isArray(test.titlePath) || !test.tries?.length)
-        throw new Error('it lacks id, file, titlePath or tries');
-      yield test;
-    } catch (error) {
-      onProblem(`line ${number} of the results of lost processes is left out: ${(error as Error).message}`);
+  try {
+    for await (const line of linesOf(fs.createReadStream(file))) {
+      number++;
+      if (!line.trim())
+        continue;
+      try {
+        tests.push(lostTest(line));
+      } catch (error) {
+        onProblem(`line ${number} of the results of lost processes is left out: ${(error as Error).message}`);
+      }
     }
+  } catch (error) {
+    onProblem(`the results of lost processes cannot be read after line ${number}: ${(error as Error).message}`);
   }
+  return tests;
 }
+
+/** Several processes may have run a test, as one of a set-up project; a report has each once. */
+export function layersOf(tests: LostTest[]): LostTest[][] {
+  const layers: LostTest[][] = [];
+  const times = new Map<string, number>();
+  for (const test of tests) {
+    const layer = times.get(test.id) ?? 0;
+    times.set(test.id, layer + 1);
+    (layers[layer] ??= []).push(test);
+  }
+  return layers;
+}
+
+const statuses = ['passed', 'failed', 'timedOut', 'skipped', 'interrupted'];
+
+function lostTest(line: string): LostTest {
+  const test: LostTest = JSON.parse(line);
+  for (const [name, right] of Object.entries(rules)) {
+    if (!right((test as any)[name]))
+      throw new Error(`its ${name} is missing or not of the known form`);
+  }
+  for (const one of test.tries) {
+    if (!statuses.includes(one.status))
+      one.status = 'interrupted'; // it was running
+  }
+  return test;
+}
+
+type Rule = (value: any) => boolean;
+const text: Rule = value => typeof value === 'string';
+const whole: Rule = value => Number.isInteger(value) && value >= 0;
+const optional = (rule: Rule): Rule => value => value === undefined || value === null || rule(value);
+const list = (rule: Rule): Rule => value => Array.isArray(value) && value.every(rule);
+const object = (rules: Record<string, Rule>): Rule => value => typeof value === 'object' && value !== null && Object.entries(rules).every(([key, rule]) => rule(value[key]));
+
+const error = object({
+  message: optional(text), stack: optional(text), snippet: optional(text), value: optional(text),
+  location: optional(object({ file: text, line: whole, column: whole })),
+});
+const rules: Record<keyof LostTest, Rule> = {
+  id: text, project: text, file: text, line: whole, column: whole, title: text,
+  titlePath: value => list(text)(value) && value.length > 0 && value.length < 100,
+  tags: optional(list(text)), retries: optional(whole), repeatEachIndex: optional(whole), timeoutMs: optional(whole),
+  expectedStatus: optional(value => statuses.includes(value)), note: optional(text),
+  annotations: optional(list(object({ type: text, description: optional(text) }))),
+  tries: value => list(object({ retry: whole, status: text, startedAt: text, durationMs: whole, errors: optional(list(error)) }))(value) && value.length > 0,
+};
 
 export async function* lostEvents(tests: LostTest[], rootDir: string, version: string, knownFiles: Set<string>): AsyncGenerator<string> {
   const event = (method: string, params?: unknown) => JSON.stringify({ method, params });
@@ -58,7 +110,9 @@ export async function* lostEvents(tests: LostTest[], rootDir: string, version: s
   for (const test of tests) {
     const expectedStatus = test.expectedStatus ?? 'passed';
     for (const { retry, status, startedAt, durationMs, errors } of test.tries) {
-      const startTime = +new Date(startedAt) || 0;
+      // A test that never began, because its process was lost, has no time.
+      const known = +new Date(startedAt) > 0;
+      const startTime = known ? +new Date(startedAt) : Date.now();
       const id = `lost-${test.id}-${retry}`;
       yield event('onTestBegin', { testId: test.id, result: { id, retry, workerIndex: -1, parallelIndex: -1, startTime } });
       const annotations = annotationsOf(test);
@@ -66,13 +120,15 @@ export async function* lostEvents(tests: LostTest[], rootDir: string, version: s
         test: { testId: test.id, expectedStatus, timeout: test.timeoutMs ?? 0, annotations },
         result: { id, duration: durationMs, status, errors: (errors ?? []).map(error => withPlace(error)), attachments: [], annotations },
       });
-      first = Math.min(first, startTime);
-      last = Math.max(last, startTime + durationMs);
+      if (known) {
+        first = Math.min(first, startTime);
+        last = Math.max(last, startTime + durationMs);
+      }
     }
     const end = test.tries[test.tries.length - 1].status;
     good &&= end === expectedStatus || end === 'skipped';
   }
-  yield event('onEnd', { result: { status: good ? 'passed' : 'failed', startTime: Math.min(first, last), duration: Math.max(0, last - first) } });
+  yield event('onEnd', { result: { status: good ? 'passed' : 'failed', startTime: last ? first : Date.now(), duration: last ? last - first : 0 } });
 }
 
 function project(name: string, tests: LostTest[], nameFile: (file: string) => string) {
@@ -93,7 +149,7 @@ function project(name: string, tests: LostTest[], nameFile: (file: string) => st
       parent = suiteIn(parent.entries, title, { file, line: test.line, column: test.column });
     parent.entries.push({
       testId: test.id, title: test.title, location: { file, line: test.line, column: test.column },
-      retries: test.retries ?? 0, tags: test.tags ?? [], repeatEachIndex: 0, annotations: annotationsOf(test),
+      retries: test.retries ?? 0, tags: test.tags ?? [], repeatEachIndex: test.repeatEachIndex ?? 0, annotations: annotationsOf(test),
     });
   }
   return {

@@ -1,88 +1,154 @@
 // Makes one HTML report out of the blobs of several processes, with the merge of the repository's own Playwright. It
 // gets blobs that were put in order first: with the events alone, one root for all, no test twice that passed twice, and
-// attachments that this file has unpacked, a piece at a time and under names that stay in their folder.
+// attachments that this file has unpacked, a piece at a time and under names that stay in their folder. Nothing that a
+// blob says is believed: tests can have written into it.
 import { spawn } from 'child_process';
 import * as fs from 'fs';
 import * as path from 'path';
 import { pipeline } from 'stream/promises';
-import { eventsName, methodOf, withoutTests } from './blob';
+import { eventsName, withoutTests } from './blob';
 import type { Playwright } from './playwright';
 import { reportEnvironment, unsetReportVariables } from './run';
-import { lostEvents, lostTests, type LostTest } from './lost';
+import { layersOf, lostEvents, lostTests, type LostTest } from './lost';
 import type { Session } from './session';
 import { writeZip, Zip, type Entry } from './zip';
 
 const resource = /^resources\/[\w-][\w.-]*$/;
+/** Playwright reads an attachment into one buffer: a larger one has no place in its report. */
+const largestAttachment = 2 ** 31 - 1;
 /** Measured: see docs/decisions/2026-11-21-live-queue.md. A child that needs more is told apart by its last words. */
 const defaultMemoryMb = 2048;
 
-export class MergeProblem extends Error {}
+class MergeProblem extends Error {}
+/** Playwright's own merge failed, perhaps because of a single blob. */
+class Stumbled extends MergeProblem {}
 
-/** What was kept of a test so far, and whether it was good. */
-type Seen = Map<string, boolean>;
+/** Whether a test was good wherever it ran. */
+type Outcomes = Map<string, boolean>;
+
+/** What a blob has, read before anything of it is taken. */
+interface Contents {
+  blob: string;
+  ran: Outcomes;
+  rootDir: string;
+  version: string;
+  /** Of the tests, relative to the root. */
+  files: string[];
+}
 
 export async function mergeBlobs(session: Session, playwright: Playwright): Promise<void> {
   const { start, channel } = session;
-  const { blobs, results, memoryMb } = start.merge!;
+  const { blobs, results, memoryMb = defaultMemoryMb } = start.merge!;
   const folder = path.join(start.outDir, 'merge');
+  const skipped = new Map<string, string>();
+  const told = new Set<string>();
+  const tell = (message: string) => {
+    if (!told.has(message))
+      channel.send({ type: 'error', message });
+    told.add(message);
+  };
+  const skip = (blob: string, error: unknown) => {
+    if (error instanceof MergeProblem && !(error instanceof Stumbled))
+      throw error;
+    const { message } = error as Error;
+    skipped.set(blob, message);
+    tell(`the report of one process is left out, ${blob}: ${message}`);
+  };
+  let problem: Error | undefined;
+  const build = (from: string, outDir: string) => runMerge(session, playwright, from, outDir, memoryMb);
   try {
-    await fs.promises.rm(folder, { recursive: true, force: true });
-    await fs.promises.mkdir(path.join(folder, 'resources'), { recursive: true });
-    const merge = new Merge(folder);
-    const skipped: string[] = [];
-    const reasons: string[] = [];
+    const contents: Contents[] = [];
     for (const blob of blobs) {
+      goOn(session);
+      await contentsOf(blob, memoryMb).then(found => contents.push(found), error => skip(blob, error));
+    }
+    const lost = results ? await lostTests(results, tell) : [];
+    for (;;) {
+      const merge = new Merge(folder, contents.filter(({ blob }) => !skipped.has(blob)), session, tell);
+      await merge.write(lost, skip);
+      if (!merge.count)
+        throw new MergeProblem(skipped.size ? `none of the reports can be read: ${[...skipped].map(([blob, reason]) => `${blob}: ${reason}`).join('; ')}` : 'there is no report to merge');
+      const before = skipped.size;
       try {
-        await merge.add(blob);
+        await build(folder, start.outDir);
+        channel.send({ type: 'merged', total: merge.tests, blobs: blobs.length - skipped.size, skipped: [...skipped.keys()] });
+        break;
       } catch (error) {
-        skipped.push(blob);
-        reasons.push(`${blob}: ${(error as Error).message}`);
-        channel.send({ type: 'error', message: `the report of one process is left out, ${reasons.at(-1)}` });
+        if (!(error instanceof Stumbled))
+          throw error;
+        await merge.skipCulprits(build, skip);
+        if (skipped.size === before)
+          throw error;
       }
     }
-    if (results)
-      await merge.addLost(results, message => channel.send({ type: 'error', message }));
-    if (!merge.count)
-      throw new MergeProblem(reasons.length ? `none of the reports can be read: ${reasons.join('; ')}` : 'there is no report to merge');
-    await runMerge(session, playwright, folder, memoryMb ?? defaultMemoryMb);
-    session.ended = true;
-    channel.send({ type: 'merged', total: merge.tests, blobs: blobs.length - skipped.length, skipped });
-    channel.send({ type: 'bye' });
   } catch (error) {
-    session.fail('merge', (error as Error).message);
-    return;
-  } finally {
-    await fs.promises.rm(folder, { recursive: true, force: true }).catch(() => {});
+    problem = error as Error;
   }
+  await fs.promises.rm(folder, { recursive: true, force: true }).catch(() => {});
+  if (problem)
+    return session.fail('merge', problem.message);
+  session.ended = true;
+  channel.send({ type: 'bye' });
   await channel.drain();
   process.exit(0);
 }
 
 class Merge {
+  /** Reports that Playwright will find, and the tests in them. */
   count = 0;
   tests = 0;
-  private rootDir: string | undefined;
-  private version = '';
-  /** The files of all tests, as the blobs call them: relative to the root. */
-  private files = new Set<string>();
-  private seen: Seen = new Map();
+  private written: { blob: string; file: string }[] = [];
+  private rootDir: string;
+  private seen: Outcomes = new Map();
+  private unpacked = new Set<string>();
+  private room = 0;
 
-  constructor(private folder: string) {}
+  constructor(private folder: string, private contents: Contents[], private session: Session, private tell: (message: string) => void) {
+    this.rootDir = localRoot(contents);
+  }
 
-  async add(blob: string): Promise<void> {
+  async write(lost: LostTest[], skip: (blob: string, error: unknown) => void): Promise<void> {
+    await fs.promises.rm(this.folder, { recursive: true, force: true });
+    await fs.promises.mkdir(path.join(this.folder, 'resources'), { recursive: true });
+    const { bavail, bsize } = await fs.promises.statfs(this.folder);
+    this.room = bavail * bsize / 2; // the report has them once more
+    for (const contents of this.contents)
+      await this.add(contents).catch(error => skip(contents.blob, error));
+    const version = this.contents.find(({ version }) => version)?.version ?? '';
+    const files = new Set(this.contents.flatMap(contents => contents.files));
+    for (const tests of layersOf(lost)) {
+      const ran: Outcomes = new Map(tests.map(test => [test.id, test.tries.every(({ status }) => isGood(status))]));
+      const drop = this.seenGood(ran);
+      await writeZip(this.target(), eventsName, lostEvents(tests.filter(test => !drop.has(test.id)), this.rootDir, version, files));
+      this.took(ran, drop);
+    }
+  }
+
+  /** Playwright cannot merge these reports together: leaves out each that it cannot read on its own. */
+  async skipCulprits(build: (folder: string, outDir: string) => Promise<void>, skip: (blob: string, error: unknown) => void): Promise<void> {
+    const alone = path.join(this.folder, 'alone');
+    for (const { blob, file } of this.written) {
+      await fs.promises.rm(alone, { recursive: true, force: true });
+      await fs.promises.mkdir(alone);
+      await fs.promises.link(file, path.join(alone, 'report.zip'));
+      await build(alone, alone).catch(error => skip(blob, error));
+    }
+  }
+
+  private async add(contents: Contents): Promise<void> {
+    goOn(this.session);
+    const { blob, ran } = contents;
     const zip = await Zip.open(blob);
     const target = this.target();
     try {
-      const events = zip.entry(eventsName);
-      if (!events)
-        throw new Error(`it has no ${eventsName}`);
-      const ran = await outcomes(zip, events);
-      const drop = new Set([...ran].filter(([id, good]) => good && this.seen.get(id)).map(([id]) => id));
-      await writeZip(target, eventsName, this.rewritten(zip, events, ran, drop));
       for (const entry of zip.entries) {
-        if (resource.test(entry.name))
-          await pipeline(zip.read(entry), fs.createWriteStream(path.join(this.folder, entry.name)));
+        goOn(this.session);
+        if (resource.test(entry.name) && !this.unpacked.has(entry.name))
+          await this.unpack(zip, entry).catch(error => this.tell(`an attachment is left out, ${entry.name} of ${blob}: ${error.message}`));
       }
+      const drop = this.seenGood(ran);
+      await writeZip(target, eventsName, this.rewritten(zip, contents, drop));
+      this.written.push({ blob, file: target });
       this.took(ran, drop);
     } catch (error) {
       await fs.promises.rm(target, { force: true });
@@ -92,124 +158,151 @@ class Merge {
     }
   }
 
-  async addLost(file: string, onProblem: (message: string) => void): Promise<void> {
-    const tests: LostTest[] = [];
-    for await (const test of lostTests(file, onProblem))
-      tests.push(test);
-    if (!tests.length)
-      return;
-    this.rootDir ??= process.cwd();
-    const ran: Seen = new Map(tests.map(test => [test.id, test.tries.every(({ status }) => isGood(status))]));
-    const drop = new Set([...ran].filter(([id, good]) => good && this.seen.get(id)).map(([id]) => id));
-    await writeZip(this.target(), eventsName, lostEvents(tests.filter(test => !drop.has(test.id)), this.rootDir, this.version, this.files));
-    this.took(ran, drop);
+  private async unpack(zip: Zip, entry: Entry): Promise<void> {
+    if (entry.size > largestAttachment)
+      throw new Error('it is larger than 2 GB');
+    if (entry.size > this.room)
+      throw new Error('the disk has no room for it');
+    const file = path.join(this.folder, entry.name);
+    try {
+      await pipeline(zip.read(entry), fs.createWriteStream(file));
+    } catch (error) {
+      await fs.promises.rm(file, { force: true });
+      throw error;
+    }
+    this.unpacked.add(entry.name);
+    this.room -= entry.size;
   }
 
   private target(): string {
     return path.join(this.folder, `report-${String(this.count).padStart(5, '0')}.zip`);
   }
 
-  private took(ran: Seen, drop: Set<string>): void {
+  /** Those that were good here and in all reports before. */
+  private seenGood(ran: Outcomes): Set<string> {
+    return new Set([...ran].filter(([id, good]) => good && this.seen.get(id)).map(([id]) => id));
+  }
+
+  private took(ran: Outcomes, drop: Set<string>): void {
     this.count++;
     this.tests += ran.size - drop.size;
     for (const [id, good] of ran)
       this.seen.set(id, good && (this.seen.get(id) ?? true));
   }
 
-  private async *rewritten(zip: Zip, events: Entry, ran: Seen, drop: Set<string>): AsyncGenerator<string> {
-    for await (const line of zip.lines(events)) {
-      const method = methodOf(line);
-      if (method === 'onConfigure')
-        yield this.configure(line, await filesOf(zip, events));
-      else if (method === 'onProject')
+  private async *rewritten(zip: Zip, { ran, rootDir }: Contents, drop: Set<string>): AsyncGenerator<string> {
+    const there = checkoutOf(rootDir, this.rootDir);
+    for await (const line of zip.lines(zip.entry(eventsName)!)) {
+      const { method, params } = eventOf(line);
+      if (method === 'onConfigure') {
+        // Machines keep the repository in different folders; the report is made where this process runs.
+        params.config.rootDir = this.rootDir;
+        yield JSON.stringify({ method, params });
+      } else if (method === 'onProject') {
         yield withoutTests(line, id => ran.has(id) && !drop.has(id));
-      else if (!drop.size || !drop.has(testOf(line) ?? ''))
-        yield method === 'onAttach' || method === 'onTestEnd' ? withSafePaths(line) : line;
+      } else if (!drop.has(params.testId ?? params.test?.testId)) {
+        const attachments = method === 'onAttach' ? params.attachments : method === 'onTestEnd' ? params.result.attachments : undefined;
+        attachments?.forEach((attachment: any) => this.makeSafe(attachment));
+        const errors = method === 'onTestEnd' ? params.result.errors : undefined;
+        errors?.forEach((error: any) => placeHere(error, there));
+        yield attachments?.length || errors?.length ? JSON.stringify({ method, params }) : line;
+      }
     }
   }
 
-  /** Machines keep the repository in different folders; the report is made where this process runs. */
-  private configure(line: string, files: string[]): string {
-    const event = JSON.parse(line);
-    const { config } = event.params;
-    files.forEach(file => this.files.add(file));
-    this.version ||= config.version;
-    this.rootDir ??= localRoot(String(config.rootDir), files);
-    config.rootDir = this.rootDir;
-    return JSON.stringify(event);
+  /** An attachment is a file of a blob, whatever the blob says. */
+  private makeSafe(attachment: any): void {
+    if (attachment.path === undefined || (typeof attachment.path === 'string' && this.unpacked.has(attachment.path)))
+      return;
+    delete attachment.path;
+    attachment.name = `${attachment.name} (missing)`;
+    attachment.contentType = 'text/plain';
+    attachment.base64 = Buffer.from('The report of the process that ran this test does not have this attachment, or it is damaged.').toString('base64');
   }
 }
 
-/** Which tests have results, and whether all of them are good. */
-async function outcomes(zip: Zip, events: Entry): Promise<Seen> {
-  const ran: Seen = new Map();
-  let first = true;
-  for await (const line of zip.lines(events)) {
-    const method = methodOf(line);
-    if (first && method !== 'onBlobReportMetadata')
-      throw new Error('it is no report of Playwright');
-    first = false;
-    if (method === 'onTestBegin') {
-      const { testId } = JSON.parse(line).params;
-      ran.set(testId, ran.get(testId) ?? true);
-    } else if (method === 'onTestEnd') {
-      const { test, result } = JSON.parse(line).params;
-      if (!isGood(result.status))
-        ran.set(test.testId, false);
+async function contentsOf(blob: string, memoryMb: number): Promise<Contents> {
+  const contents: Contents = { blob, ran: new Map(), rootDir: '', version: '', files: [] };
+  const { ran, files } = contents;
+  const zip = await Zip.open(blob);
+  try {
+    const events = zip.entry(eventsName);
+    if (!events)
+      throw new Error(`it has no ${eventsName}`);
+    if (events.size > memoryMb * 1024 * 1024)
+      throw new Error(`its ${eventsName} is larger than the ${memoryMb} MB of memory for the merge`);
+    let first = true;
+    for await (const line of zip.lines(events)) {
+      const { method, params } = eventOf(line);
+      if (first && method !== 'onBlobReportMetadata')
+        throw new Error('it is no report of Playwright');
+      first = false;
+      if (method === 'onConfigure')
+        Object.assign(contents, { rootDir: String(params.config.rootDir), version: String(params.config.version) });
+      else if (method === 'onProject')
+        files.push(...params.project.suites.map((suite: any) => String(suite.location?.file ?? suite.title)));
+      else if (method === 'onTestBegin')
+        ran.set(params.testId, ran.get(params.testId) ?? true);
+      else if (method === 'onTestEnd' && !isGood(params.result.status))
+        ran.set(params.test.testId, false);
     }
+    if (first)
+      throw new Error('it has no events');
+  } finally {
+    await zip.close();
   }
-  if (first)
-    throw new Error('it has no events');
-  return ran;
+  return contents;
+}
+
+/** Read as Playwright reads it: a key may be there twice, or be written in another way. */
+function eventOf(line: string): { method: string; params: any } {
+  const event = JSON.parse(line);
+  if (typeof event?.method !== 'string')
+    throw new Error('a line of it is no event');
+  return { method: event.method, params: event.params ?? {} };
 }
 
 function isGood(status: string): boolean {
   return status === 'passed' || status === 'skipped';
 }
 
-async function filesOf(zip: Zip, events: Entry): Promise<string[]> {
-  const files: string[] = [];
-  for await (const line of zip.lines(events)) {
-    if (methodOf(line) === 'onProject')
-      files.push(...JSON.parse(line).params.project.suites.map((suite: any) => String(suite.location?.file ?? suite.title)));
+/** The folder here that was the root of the tests where the blobs were recorded: snippets in the report are read from it. */
+function localRoot(contents: Contents[]): string {
+  for (const { rootDir, files } of contents) {
+    const parts = rootDir.split('/').filter(Boolean);
+    for (let from = 0; from <= parts.length; from++) {
+      const candidate = path.join(process.cwd(), ...parts.slice(from));
+      if (files.some(file => fs.existsSync(path.join(candidate, file))))
+        return candidate;
+    }
   }
-  return [...new Set(files)];
+  return contents.find(({ rootDir }) => rootDir)?.rootDir ?? process.cwd();
 }
 
-/** The folder here that was `rootDir` where the blob was recorded: snippets in the report are read from it. */
-function localRoot(rootDir: string, files: string[]): string {
-  const parts = rootDir.split('/').filter(Boolean);
-  for (let from = 0; from <= parts.length && files.length; from++) {
-    const candidate = path.join(process.cwd(), ...parts.slice(from));
-    if (fs.existsSync(path.join(candidate, files[0])))
-      return candidate;
-  }
-  return rootDir;
+/** The folder that was this working directory where a blob was recorded, by the roots of the tests there and here. */
+function checkoutOf(rootDir: string, here: string): string {
+  const below = path.relative(process.cwd(), here);
+  return !below ? rootDir : rootDir.endsWith('/' + below) ? rootDir.slice(0, -below.length - 1) : process.cwd();
 }
 
-function testOf(line: string): string | undefined {
-  const match = /^\{"method":"\w+","params":\{(?:"test":\{)?"testId":"([^"\\]*)"/.exec(line);
-  if (match)
-    return match[1];
-  const { params } = JSON.parse(line);
-  return params?.testId ?? params?.test?.testId;
+/** The report quotes the files that errors name, by their whole paths. */
+function placeHere(error: any, there: string): void {
+  const file = error.location?.file;
+  if (typeof file === 'string' && file.startsWith(there + '/'))
+    error.location.file = path.join(process.cwd(), file.slice(there.length));
 }
 
-/** An attachment is a file of the blob, whatever the blob says. */
-function withSafePaths(line: string): string {
-  if (!line.includes('"path"'))
-    return line;
-  const event = JSON.parse(line);
-  for (const attachment of event.params.attachments ?? event.params.result?.attachments ?? []) {
-    if (attachment.path && !resource.test(attachment.path))
-      delete attachment.path;
-  }
-  return JSON.stringify(event);
+function goOn(session: Session): void {
+  if (session.aborted)
+    throw new MergeProblem('aborted');
 }
 
-async function runMerge(session: Session, playwright: Playwright, folder: string, memoryMb: number): Promise<void> {
-  const env: NodeJS.ProcessEnv = { ...process.env, ...reportEnvironment(session.start.outDir) };
+async function runMerge(session: Session, playwright: Playwright, folder: string, outDir: string, memoryMb: number): Promise<void> {
+  goOn(session);
+  const env: NodeJS.ProcessEnv = { ...process.env, ...reportEnvironment(outDir) };
   unsetReportVariables(env);
+  const page = path.join(outDir, 'html', 'index.html');
+  await fs.promises.rm(page, { force: true });
   const child = spawn(process.execPath, [`--max-old-space-size=${memoryMb}`, playwright.cli, 'merge-reports', '--reporter=html', folder], {
     env, stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -221,12 +314,11 @@ async function runMerge(session: Session, playwright: Playwright, folder: string
     child.once('error', error => resolve(error.message));
     child.once('close', (code, signal) => resolve(code ?? signal));
   });
-  if (session.aborted)
-    throw new MergeProblem('aborted');
+  goOn(session);
   if (/heap out of memory|Allocation failed/.test(words))
     throw new MergeProblem(`Playwright's merge needs more than ${memoryMb} MB of memory for this run`);
   if (code !== 0)
-    throw new MergeProblem(`Playwright's merge ended with ${code}: ${words.trim().slice(-2000)}`);
-  if (!fs.existsSync(path.join(session.start.outDir, 'html', 'index.html')))
-    throw new MergeProblem(`Playwright's merge wrote no report: ${words.trim().slice(-2000)}`);
+    throw new Stumbled(`Playwright's merge ended with ${code}: ${words.trim().slice(-2000)}`);
+  if (!fs.existsSync(page))
+    throw new Stumbled(`Playwright's merge wrote no report: ${words.trim().slice(-2000)}`);
 }

@@ -59,6 +59,8 @@ export class Zip {
       for await (const chunk of plain) {
         crc = crc32(chunk, crc);
         size += chunk.length;
+        if (size > entry.size)
+          throw new Error('a part of it is larger than it says');
         yield chunk;
       }
     } finally {
@@ -68,31 +70,35 @@ export class Zip {
       throw new Error('a part of it is damaged');
   }
 
-  async *lines(entry: Entry): AsyncGenerator<string> {
-    let rest: Buffer[] = [];
-    let length = 0;
-    for await (const chunk of this.read(entry)) {
-      let from = 0;
-      for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
-        rest.push(chunk.subarray(from, end));
-        yield Buffer.concat(rest).toString('utf8');
-        rest = [];
-        length = 0;
-        from = end + 1;
-      }
-      rest.push(chunk.subarray(from));
-      length += chunk.length - from;
-      if (length > longestLine)
-        throw new Error('a line in it is too long');
-    }
-    const last = Buffer.concat(rest);
-    if (last.length)
-      yield last.toString('utf8');
+  lines(entry: Entry): AsyncGenerator<string> {
+    return linesOf(this.read(entry));
   }
 
   async close(): Promise<void> {
     await this.file.close();
   }
+}
+
+export async function* linesOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let rest: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of chunks) {
+    let from = 0;
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
+      rest.push(chunk.subarray(from, end));
+      yield Buffer.concat(rest).toString('utf8');
+      rest = [];
+      length = 0;
+      from = end + 1;
+    }
+    rest.push(chunk.subarray(from));
+    length += chunk.length - from;
+    if (length > longestLine)
+      throw new Error('a line in it is too long');
+  }
+  const last = Buffer.concat(rest);
+  if (last.length)
+    yield last.toString('utf8');
 }
 
 /** Puts these lines in the place of an entry. Everything is prepared aside, so that little can go wrong in the file. */

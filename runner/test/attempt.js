@@ -5,6 +5,7 @@ const fs = require('fs');
 const http = require('http');
 const os = require('os');
 const path = require('path');
+const { after } = require('node:test');
 
 const main = path.join(__dirname, '..', 'dist', 'main.js');
 const newest = '1.65';
@@ -12,6 +13,9 @@ const newest = '1.65';
 const versions = process.env.PLAYWRIGHT_VERSIONS?.split(',') ?? ['1.50', '1.56', newest];
 
 const folders = [];
+// A test that failed may have left a runner that waits for ever.
+const children = new Set();
+after(() => children.forEach(child => child.kill('SIGKILL')));
 process.on('exit', () => folders.forEach(folder => fs.rmSync(folder, { recursive: true, force: true })));
 
 function temporary(name) {
@@ -41,6 +45,8 @@ class Attempt {
     this.listeners = [];
     this.log = '';
     this.child = spawn(process.execPath, [runner], { cwd: dir, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] });
+    children.add(this.child);
+    this.child.once('close', () => children.delete(this.child));
     for (const stream of [this.child.stdout, this.child.stderr])
       stream.on('data', chunk => this.log = (this.log + chunk).slice(-20000));
     this.socket = this.child.stdio[3];
