@@ -67,6 +67,11 @@ func (c *Client) RunSuite(ctx context.Context, o StartOptions) (Started, error) 
 	return c.start(ctx, "/public-api/v1/execution/suite", o, o)
 }
 
+// RunCollection starts a run of a collection's tests.
+func (c *Client) RunCollection(ctx context.Context, collectionID string, o StartOptions) (Started, error) {
+	return c.start(ctx, "/public-api/v1/execution/collection/"+url.PathEscape(collectionID), o, o)
+}
+
 // RunTests starts a run of the tests with the given IDs.
 func (c *Client) RunTests(ctx context.Context, testIDs []string, o StartOptions) (Started, error) {
 	return c.start(ctx, "/public-api/v1/execution/tests", o, struct {
@@ -174,6 +179,55 @@ func (c *Client) TestsPage(ctx context.Context, q TestQuery) (page []Test, next 
 	}
 	err = c.do(ctx, http.MethodGet, "/public-api/v1/tests?"+query.Encode(), nil, nil, &out)
 	return out.Tests, out.NextCursor, err
+}
+
+// Collections answers the project's collections by name.
+func (c *Client) Collections(ctx context.Context) ([]Collection, error) {
+	var out struct {
+		Collections []Collection `json:"collections"`
+	}
+	err := c.do(ctx, http.MethodGet, "/public-api/v1/collections", nil, nil, &out)
+	return out.Collections, err
+}
+
+// Bugs answers every bug of the project that fits, the newest first.
+func (c *Client) Bugs(ctx context.Context, q BugQuery) ([]Bug, error) {
+	q.Limit = maxPage
+	var all []Bug
+	for {
+		page, next, err := c.BugsPage(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page...)
+		if next == "" {
+			return all, nil
+		}
+		q.Cursor = next
+	}
+}
+
+// BugsPage answers one page of the project's bugs and the cursor of the next, "" for none.
+func (c *Client) BugsPage(ctx context.Context, q BugQuery) (page []Bug, next string, err error) {
+	var out struct {
+		Bugs       []Bug  `json:"bugs"`
+		NextCursor string `json:"nextCursor"`
+	}
+	query := paging(q.Limit, q.Cursor)
+	for name, v := range map[string]string{"status": strings.Join(q.Statuses, ","), "severity": strings.Join(q.Severities, ","), "serviceTestId": q.ServiceTestID} {
+		if v != "" {
+			query.Set(name, v)
+		}
+	}
+	err = c.do(ctx, http.MethodGet, "/public-api/v1/health-dashboard/bugs?"+query.Encode(), nil, nil, &out)
+	return out.Bugs, out.NextCursor, err
+}
+
+// SubmitVerdicts judges results of a finished run: all of them are taken or none.
+func (c *Client) SubmitVerdicts(ctx context.Context, runID string, verdicts []Verdict) (Judged, error) {
+	var out Judged
+	err := c.do(ctx, http.MethodPost, "/public-api/v1/test-runs/"+url.PathEscape(runID)+"/report/verdicts", nil, map[string]any{"verdicts": verdicts}, &out)
+	return out, err
 }
 
 // maxPage is the most that a page of any list holds.

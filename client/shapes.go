@@ -128,6 +128,7 @@ type Result struct {
 	Owner          *string      `json:"owner"`
 	Tags           []string     `json:"tags"`
 	AttachmentsURL string       `json:"attachmentsUrl"`
+	Quarantined    bool         `json:"quarantined"` // its failure does not fail the run
 }
 
 // Attempt is one try of a test.
@@ -163,20 +164,112 @@ type TestQuery struct {
 
 // Test is a test that can be run.
 type Test struct {
-	ServiceTestID string    `json:"serviceTestId"`
-	Title         string    `json:"title"`
-	TitlePath     []string  `json:"titlePath"`
-	File          string    `json:"file"`
-	Line          int       `json:"line"`
-	Browsers      []string  `json:"browsers"`
-	Tags          []string  `json:"tags"`
-	Owner         *string   `json:"owner"`
-	FirstSeenAt   time.Time `json:"firstSeenAt"`
-	LastSeenAt    time.Time `json:"lastSeenAt"`
+	ServiceTestID string      `json:"serviceTestId"`
+	Title         string      `json:"title"`
+	TitlePath     []string    `json:"titlePath"`
+	File          string      `json:"file"`
+	Line          int         `json:"line"`
+	Browsers      []string    `json:"browsers"`
+	Tags          []string    `json:"tags"`
+	Owner         *string     `json:"owner"`
+	FirstSeenAt   time.Time   `json:"firstSeenAt"`
+	LastSeenAt    time.Time   `json:"lastSeenAt"`
+	Health        Health      `json:"health"`
+	Quarantine    *Quarantine `json:"quarantine"` // nil when its failures count
 }
 
 // Report is where a run's HTML report is.
 type Report struct {
 	URL       string    `json:"url"`
+	ExpiresAt time.Time `json:"expiresAt"`
+}
+
+// Collection is tests that are run together.
+type Collection struct {
+	ID          string    `json:"id"`
+	Name        string    `json:"name"`
+	Description string    `json:"description"`
+	TestIDs     []string  `json:"testIds"` // named by hand
+	Rule        *Rule     `json:"rule"`    // nil for none
+	TestCount   int       `json:"testCount"`
+	CreatedAt   time.Time `json:"createdAt"`
+	UpdatedAt   time.Time `json:"updatedAt"`
+}
+
+// Rule selects tests by what they are.
+type Rule struct {
+	Tags  []string `json:"tags,omitempty"`
+	Paths []string `json:"paths,omitempty"`
+	Title string   `json:"title,omitempty"`
+}
+
+// BugQuery asks for bugs. Empty filters let everything through.
+type BugQuery struct {
+	Statuses      []string // needs-triage, confirmed, fixed, not-bug, snoozed
+	Severities    []string // critical, major, minor
+	ServiceTestID string
+	Limit         int
+	Cursor        string
+}
+
+// Bug is failures of one cause.
+type Bug struct {
+	Key            string    `json:"key"`
+	Title          string    `json:"title"`
+	Status         string    `json:"status"`
+	Severity       string    `json:"severity"`
+	Outage         bool      `json:"outage"` // it failed most of a run at once
+	Signature      string    `json:"signature"`
+	ServiceTestIDs []string  `json:"serviceTestIds"`
+	Occurrences    int       `json:"occurrences"`
+	FirstSeenAt    time.Time `json:"firstSeenAt"`
+	LastSeenAt     time.Time `json:"lastSeenAt"`
+	FirstRunID     string    `json:"firstRunId"`
+	LastRunID      string    `json:"lastRunId"`
+	URL            string    `json:"url"`
+}
+
+// Verdict is what is said of one test of a run.
+type Verdict struct {
+	ServiceTestID string `json:"serviceTestId"`
+	Verdict       string `json:"verdict"`            // bug, not-bug, flaky, passed, failed
+	Severity      string `json:"severity,omitempty"` // of a bug: critical, major, minor
+	Comment       string `json:"comment,omitempty"`
+	Source        string `json:"source,omitempty"` // human, automation; "" is human
+}
+
+// Judged is what came of verdicts.
+type Judged struct {
+	Updated int    `json:"updated"` // tests
+	Counts  Counts `json:"counts"`
+	Verdict string `json:"verdict"` // of the run, now
+}
+
+// Counts are a run's results by status.
+type Counts struct {
+	Passed    int `json:"passed"`
+	Failed    int `json:"failed"`
+	Flaky     int `json:"flaky"`
+	Skipped   int `json:"skipped"`
+	Recovered int `json:"recovered"`
+	Bug       int `json:"bug"`
+}
+
+// Health is what a test's latest outcomes on the default branch say.
+type Health struct {
+	State        string     `json:"state"` // unknown, healthy, flaky, broken, outage
+	Outcomes     int        `json:"outcomes"`
+	Failures     int        `json:"failures"`
+	Flakes       int        `json:"flakes"`
+	Outages      int        `json:"outages"`
+	FlakeRate    float64    `json:"flakeRate"` // 0 to 1
+	FailingSince *time.Time `json:"failingSince"`
+}
+
+// Quarantine keeps a test's failures from failing runs, for a while.
+type Quarantine struct {
+	Owner     string    `json:"owner"`
+	Reason    string    `json:"reason"`
+	CreatedAt time.Time `json:"createdAt"`
 	ExpiresAt time.Time `json:"expiresAt"`
 }

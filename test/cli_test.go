@@ -103,6 +103,34 @@ func TestCommandLine(t *testing.T) {
 	if got := tas(t, s, "run", "--all", "--env", "COLOUR=red", "--json"); got.code != 1 || got.document(t)["totalCount"] != 4.0 {
 		t.Errorf("everything with a variable: %+v", got)
 	}
+	s.Call(t, "POST", v1Root+"/collections", map[string]any{"name": "Sums", "rule": map[string]any{"title": "adds"}})
+	if got := tas(t, s, "collections"); got.code != 0 || !strings.Contains(got.out, "Sums  1 test") {
+		t.Errorf("collections: %+v", got)
+	}
+	sums := tas(t, s, "run", "--collection", "Sums", "--json").document(t)
+	if sums["totalCount"] != 1.0 || sums["failed"] != 1.0 {
+		t.Errorf("a collection: %v", sums)
+	}
+	if got := tas(t, s, "run", "--collection", "Nothing"); got.code != 2 || !strings.Contains(got.err, "Nothing") {
+		t.Errorf("an unknown collection: %+v", got)
+	}
+	if got := tas(t, s, "bugs"); got.code != 0 || !strings.HasPrefix(got.out, "BUG-1 ") || !strings.Contains(got.out, "needs-triage") {
+		t.Errorf("bugs: %+v", got)
+	}
+	adds := strings.Fields(tas(t, s, "tests", "--query", "adds up").out)[0]
+	run := sums["runId"].(string)
+	if got := tas(t, s, "verdict", run, "bug", adds, "--severity", "critical", "--comment", "wrong sum"); got.code != 0 || !strings.Contains(got.out, "1 test judged. The run's verdict is FAIL: 0 passed, 1 bug") {
+		t.Errorf("a bug: %+v", got)
+	}
+	if got := tas(t, s, "bugs", "--status", "confirmed", "--severity", "critical", "--test", adds, "--json").document(t); len(got["bugs"].([]any)) != 1 {
+		t.Errorf("the bug is not confirmed: %v", got)
+	}
+	if got := tas(t, s, "verdict", run, "passed", adds); got.code != 0 || !strings.Contains(got.out, "PASS") {
+		t.Errorf("passed: %+v", got)
+	}
+	if got := tas(t, s, "verdict", run, "passed", unknown); got.code != 2 {
+		t.Errorf("another test: %+v", got)
+	}
 	if got := tas(t, s, "run", "--branch", "nowhere"); got.code != 1 || !strings.Contains(got.out, "nowhere") {
 		t.Errorf("a branch that does not exist: %+v", got)
 	}

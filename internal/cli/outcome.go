@@ -228,17 +228,14 @@ func (o *outcome) sharding(c *console) {
 		c.printf("%s\n", text)
 	}
 	for _, s := range o.Shards {
-		n, took, lost := fmt.Sprintf("%d tests", s.ExecutedCount), "", ""
-		if s.ExecutedCount == 1 {
-			n = "1 test"
-		}
+		took, lost := "", ""
 		if s.StartedAt != nil && s.FinishedAt != nil {
 			took = " in " + duration(s.FinishedAt.Sub(*s.StartedAt).Milliseconds())
 		}
 		if s.Lost {
 			lost = "  " + c.paint(red, "lost")
 		}
-		c.printf("  shard %-2d  %s%s%s\n", s.Index+1, n, took, lost)
+		c.printf("  shard %-2d  %s%s%s\n", s.Index+1, count(s.ExecutedCount, "test"), took, lost)
 	}
 }
 

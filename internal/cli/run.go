@@ -18,12 +18,17 @@ import (
 
 // Commands are the commands of whoever calls the service.
 type Commands struct {
-	Me      Me      `cmd:"" group:"Calling a service" help:"Check the API key and say whose it is."`
-	Run     Run     `cmd:"" group:"Calling a service" help:"Run tests, follow them and gate on the verdict."`
-	Status  Status  `cmd:"" group:"Calling a service" help:"Say how a run goes, or wait for its verdict."`
-	Results Results `cmd:"" group:"Calling a service" help:"List a run's results."`
-	Report  Report  `cmd:"" group:"Calling a service" help:"Print the address of a run's HTML report."`
-	Tests   Tests   `cmd:"" group:"Calling a service" help:"List the tests that can be run."`
+	Me          Me          `cmd:"" group:"Calling a service" help:"Check the API key and say whose it is."`
+	Run         Run         `cmd:"" group:"Calling a service" help:"Run tests, follow them and gate on the verdict."`
+	Status      Status      `cmd:"" group:"Calling a service" help:"Say how a run goes, or wait for its verdict."`
+	Results     Results     `cmd:"" group:"Calling a service" help:"List a run's results."`
+	Report      Report      `cmd:"" group:"Calling a service" help:"Print the address of a run's HTML report."`
+	Tests       Tests       `cmd:"" group:"Calling a service" help:"List the tests that can be run."`
+	Collections Collections `cmd:"" group:"Calling a service" help:"List the collections that can be run."`
+	Completion  Completion  `cmd:"" group:"This program" help:"Print what makes a shell complete commands and flags."`
+	Man         Man         `cmd:"" group:"This program" help:"Print the manual page."`
+	Bugs        Bugs        `cmd:"" group:"Calling a service" help:"List the bugs that failures were filed under."`
+	Verdict     Verdict     `cmd:"" group:"Calling a service" help:"Judge results of a finished run: bug, not-bug, flaky, passed, failed."`
 }
 
 // Follow are the flags of commands that wait for a run.
@@ -38,6 +43,7 @@ type Run struct {
 	Service
 	All            bool              `xor:"what" help:"Run every test (the default)."`
 	Test           []string          `xor:"what" placeholder:"ID" help:"Run the tests with these IDs, separated by commas or with the flag repeated; tas tests lists them."`
+	Collection     *string           `xor:"what" placeholder:"NAME" help:"Run the tests of a collection, by its name or ID; tas collections lists them."`
 	Grep           *string           `xor:"what" placeholder:"PATTERN" help:"Run the tests whose name matches a JavaScript regular expression, as playwright test --grep."`
 	Branch         string            `placeholder:"NAME" help:"Branch of the tests repository; its default branch otherwise."`
 	Env            map[string]string `mapsep:"none" placeholder:"NAME=VALUE" help:"Application variable of this run; may be repeated."`
@@ -170,6 +176,18 @@ func (r *Run) start() (func(context.Context, *client.Client) (client.Started, er
 	}
 	elsewhere := g.Branch != "" || len(g.EnvOverrides) > 0
 	switch {
+	case r.Collection != nil && strings.TrimSpace(*r.Collection) == "":
+		return nil, usage("--collection is empty. Give a name, or leave it out to run every test.")
+	case r.Collection != nil && elsewhere:
+		return nil, usage("A collection is run on the default branch, with the project's variables: leave out --branch and --env, or select by --grep.")
+	case r.Collection != nil:
+		return func(ctx context.Context, c *client.Client) (client.Started, error) {
+			id, err := collectionID(ctx, c, *r.Collection)
+			if err != nil {
+				return client.Started{}, err
+			}
+			return c.RunCollection(ctx, id, o)
+		}, nil
 	case len(tests) > 0 && elsewhere:
 		g.Pattern = strings.Join(tests, "|")
 	case len(tests) > 0:
@@ -180,6 +198,20 @@ func (r *Run) start() (func(context.Context, *client.Client) (client.Started, er
 		return func(ctx context.Context, c *client.Client) (client.Started, error) { return c.RunSuite(ctx, o) }, nil
 	}
 	return func(ctx context.Context, c *client.Client) (client.Started, error) { return c.RunGrep(ctx, g, o) }, nil
+}
+
+// collectionID answers the ID of a collection that is named, or the ID itself.
+func collectionID(ctx context.Context, c *client.Client, name string) (string, error) {
+	all, err := c.Collections(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, x := range all {
+		if x.Name == name || strings.EqualFold(x.ID, name) {
+			return x.ID, nil
+		}
+	}
+	return "", usage("There is no collection %s. `tas collections` lists those that there are.", clean(name))
 }
 
 // trigger tells pipelines from people: every build server sets CI.
