@@ -3,6 +3,7 @@ package test
 import (
 	"encoding/json"
 	"encoding/xml"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -165,5 +166,25 @@ func TestCommandLineOutlivesService(t *testing.T) {
 	doc := said{out: out.String()}.document(t)
 	if cmd.ProcessState.ExitCode() != 0 || doc["runId"] != id || doc["passed"] != 6.0 {
 		t.Errorf("%d: %s", cmd.ProcessState.ExitCode(), out.String())
+	}
+}
+
+// TestInitRepository makes a repository one that TAS runs without a warning.
+func TestInitRepository(t *testing.T) {
+	t.Parallel()
+	s := harness.Start(t, harness.Options{Files: map[string]string{"tests/one.spec.ts": waiting("", 10)}})
+	if st := s.Suite(t); !strings.Contains(fmt.Sprint(st["warnings"]), "runner-missing") {
+		t.Errorf("before: %v", st["warnings"])
+	}
+	if got := tas(t, s, "init", s.Repo.Dir); got.code != 0 {
+		t.Fatalf("init: %+v", got)
+	}
+	lock, err := os.ReadFile(filepath.Join(s.Repo.Dir, "package-lock.json"))
+	if err != nil || !strings.Contains(string(lock), s.URL+"/runner/tas-runner") {
+		t.Errorf("tas-runner is not locked: %v", err)
+	}
+	s.Repo.Commit(t, "init", nil)
+	if st := s.Suite(t); st["verdict"] != "pass" || strings.Contains(fmt.Sprint(st["warnings"]), "runner-missing") {
+		t.Errorf("after: %v", st)
 	}
 }

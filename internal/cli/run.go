@@ -25,6 +25,7 @@ type Commands struct {
 	Report      Report      `cmd:"" group:"Calling a service" help:"Print the address of a run's HTML report."`
 	Tests       Tests       `cmd:"" group:"Calling a service" help:"List the tests that can be run."`
 	Collections Collections `cmd:"" group:"Calling a service" help:"List the collections that can be run."`
+	Init        Init        `cmd:"" group:"A tests repository" help:"Turn a Playwright repository into one that TAS can run."`
 	Completion  Completion  `cmd:"" group:"This program" help:"Print what makes a shell complete commands and flags."`
 	Man         Man         `cmd:"" group:"This program" help:"Print the manual page."`
 	Bugs        Bugs        `cmd:"" group:"Calling a service" help:"List the bugs that failures were filed under."`

@@ -147,7 +147,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 		return nil, err
 	}
 	s.mountHealth(mux, metrics)
-	if err := mountRunner(mux); err != nil {
+	if err := errors.Join(mountRunner(mux), mountCLI(mux)); err != nil {
 		return nil, err
 	}
 	base := route.Base{BaseURL: cfg.BaseURL, Log: log, Observe: metrics.request}
@@ -230,7 +230,7 @@ func keepOrigins(cfg Config, next http.Handler) http.Handler {
 	_, contentHost, _ := strings.Cut(cfg.ContentURL, "://")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		isContent := strings.HasPrefix(r.URL.Path, "/content/")
-		shared := strings.HasPrefix(r.URL.Path, "/public-api/") || strings.HasPrefix(r.URL.Path, "/attempt/") || r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || r.URL.Path == "/metrics" || strings.HasPrefix(r.URL.Path, "/runner/")
+		shared := strings.HasPrefix(r.URL.Path, "/public-api/") || strings.HasPrefix(r.URL.Path, "/attempt/") || r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || r.URL.Path == "/metrics" || strings.HasPrefix(r.URL.Path, "/runner/") || strings.HasPrefix(r.URL.Path, "/cli/")
 		switch {
 		case isContent && r.Host != contentHost:
 			http.Redirect(w, r, cfg.ContentURL+r.URL.RequestURI(), http.StatusTemporaryRedirect)
