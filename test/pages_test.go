@@ -199,3 +199,31 @@ func TestConditionalReads(t *testing.T) {
 		t.Errorf("a problem has a tag: %d %v", a.Status, a.Header)
 	}
 }
+
+// TestReference shows every call of the API, with its fields, and works without scripts.
+func TestReference(t *testing.T) {
+	t.Parallel()
+	s := idle(t)
+	page := s.Call(t, "GET", "/reference", nil)
+	if page.Status != http.StatusOK || strings.Contains(page.Text, "<script") {
+		t.Fatalf("%d", page.Status)
+	}
+	for _, version := range []string{"v1", "v2"} {
+		doc, err := harness.Contract(version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for path, item := range doc.Paths.Map() {
+			for method, op := range item.Operations() {
+				if id := `id="` + version + "-" + op.OperationID + `"`; !strings.Contains(page.Text, id) || !strings.Contains(page.Text, "/public-api/"+version+path) {
+					t.Errorf("%s %s is not on the page", method, path)
+				}
+			}
+		}
+	}
+	for _, field := range []string{"shardCount", "2 to 40", "expiresAt", "bug | not-bug | flaky | passed | failed", "Retry-After tells"} {
+		if !strings.Contains(page.Text, field) {
+			t.Errorf("the page does not say %q", field)
+		}
+	}
+}

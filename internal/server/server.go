@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 	"github.com/klauspost/compress/gzhttp"
 
@@ -139,11 +140,11 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 	route.InstallErrors()
 	limits := route.NewLimits(cfg.RateLimit)
 	mux := http.NewServeMux()
-	(&v1.API{Runs: runs, Tests: tests, Projects: db, Auth: s.auth, Bugs: bugs, BugURL: web.BugURL(cfg.AppURL, keys, time.Now), Limits: limits}).Mount(mux)
-	(&v2.API{Runs: runs, Auth: s.auth, Limits: limits}).Mount(mux)
+	one := (&v1.API{Runs: runs, Tests: tests, Projects: db, Auth: s.auth, Bugs: bugs, BugURL: web.BugURL(cfg.AppURL, keys, time.Now), Limits: limits}).Mount(mux)
+	two := (&v2.API{Runs: runs, Auth: s.auth, Limits: limits}).Mount(mux)
 	(&attemptapi.API{Dispatcher: s.dispatch}).Mount(mux)
 	(&content.Pages{Blobs: s.blobs, Links: links, Separate: cfg.ContentURL != cfg.AppURL}).Mount(mux)
-	if err := (&web.App{Runs: runs, Bugs: bugs, Store: db, Keys: keys, AppURL: cfg.AppURL, Now: time.Now, Log: log}).Mount(mux); err != nil {
+	if err := (&web.App{Runs: runs, Bugs: bugs, Documents: []*huma.OpenAPI{one.OpenAPI(), two.OpenAPI()}, Store: db, Keys: keys, AppURL: cfg.AppURL, BaseURL: cfg.BaseURL, Now: time.Now, Log: log}).Mount(mux); err != nil {
 		return nil, err
 	}
 	s.mountHealth(mux, metrics)

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"tas-service/internal/account"
 	"tas-service/internal/bug"
 	"tas-service/internal/fault"
@@ -30,10 +32,12 @@ type App struct {
 	Store interface {
 		Run(ctx context.Context, id string) (run.Run, error)
 	}
-	Keys   *secret.Keyring
-	AppURL string
-	Now    func() time.Time
-	Log    *slog.Logger
+	Documents []*huma.OpenAPI // of the API's versions
+	Keys      *secret.Keyring
+	AppURL    string
+	BaseURL   string // under which the API is called
+	Now       func() time.Time
+	Log       *slog.Logger
 
 	templates *template.Template
 }
@@ -71,6 +75,7 @@ func (a *App) Mount(mux *http.ServeMux) error {
 	})
 	mux.HandleFunc("GET /runs/{id}/{token}", a.run)
 	mux.HandleFunc("GET /bugs/{project}/{key}/{token}", a.bug)
+	mux.HandleFunc("GET /reference", a.reference)
 	mux.HandleFunc("GET /problems/{slug}", a.problem)
 	return nil
 }
@@ -95,7 +100,7 @@ func (a *App) show(w http.ResponseWriter, status int, name string, data any) {
 }
 
 func (a *App) home(w http.ResponseWriter, _ *http.Request) {
-	a.show(w, http.StatusOK, "home.html", a.AppURL)
+	a.show(w, http.StatusOK, "home.html", a.BaseURL)
 }
 
 func (a *App) problem(w http.ResponseWriter, r *http.Request) {
