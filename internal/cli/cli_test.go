@@ -191,7 +191,9 @@ func TestRefusals(t *testing.T) {
 		{"another body", problem(409, "The Idempotency-Key was used with another body."), nil, "run", 2, "another body"},
 		{"wrong key", nil, []string{"SERVICE_API_KEY=other"}, "run", 3, "not known"},
 		{"forbidden", problem(403, "Not this project."), nil, "run", 3, "Not this project."},
-		{"moved", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "https://new.example.com/", 301) }, nil, "run", 3, "https://new.example.com/"},
+		{"moved", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://new.example.com/", http.StatusMovedPermanently)
+		}, nil, "run", 3, "https://new.example.com/"},
 		{"not TAS", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("<html>")) }, nil, "run --patience 1ms", 3, "does not answer as TAS"},
 		{"away", hangUp, nil, "run --patience 1ms", 3, "cannot be reached"},
 		{"broken", problem(500, "Something went wrong."), nil, "run --patience 1ms", 3, "req-1"},
@@ -216,7 +218,7 @@ func TestHiccups(t *testing.T) {
 	f := newFake(t).plays([]m{good}, running)
 	f.on("POST "+suitePath, hangUp, problem(503, "Starting."), answer(201, began))
 	f.on("GET "+statusPath, answer(200, running), hangUp, problem(503, "Stopping."), func(w http.ResponseWriter, _ *http.Request) {
-		http.Error(w, "<html>bad gateway", 502)
+		http.Error(w, "<html>bad gateway", http.StatusBadGateway)
 	}, answer(200, passed))
 	got := run(t, environment(f), "run")
 	if got.code != 0 || !strings.Contains(got.out, "trying again") || !strings.Contains(got.out, "answers again") {

@@ -182,8 +182,7 @@ func TestTwoLeaders(t *testing.T) {
 		t.Errorf("a run in one piece has %d attempts at once", len(open))
 	}
 	// Both execute everything. What fails in one and passes in the other passes.
-	var l attempt.Listing
-	l = listing(1)
+	l := listing(1)
 	for i, a := range open {
 		if _, err := b.Claim(ctx, a); err != nil {
 			t.Fatal(err)
