@@ -84,6 +84,15 @@ bench-overhead: setup build ## What a run costs over bare Playwright
 bench-api: ## What status reads cost, with 1,000 runs and 100,000 results stored
 	go run ./bench/api
 
+.PHONY: bench-pages
+bench-pages: setup-tests ## Whether lists page in constant time, with 10,000 runs and 1,000,000 results, on both databases
+	go run ./bench/pages
+	scripts/with-postgres.sh go run ./bench/pages
+
+.PHONY: bench-bugs
+bench-bugs: ## How well failures are grouped into bugs, on labelled failures of real shapes
+	go run ./bench/bugs
+
 .PHONY: bench-shards
 bench-shards: setup build ## How evenly shards are loaded, against --shard and a static split
 	go run ./bench/shards

@@ -5,6 +5,9 @@ ALTER TABLE result ADD COLUMN quarantined INTEGER NOT NULL DEFAULT 0;
 
 ALTER TABLE run ADD COLUMN on_default INTEGER NOT NULL DEFAULT 0; -- of the tests repository's default branch
 
+-- The newest runs of a project in one phase first.
+CREATE INDEX run_phase ON run (project_id, phase, created_at DESC, id DESC);
+
 -- Failures with one cause, numbered in each project.
 CREATE TABLE bug (
   id            TEXT PRIMARY KEY,
@@ -78,6 +81,7 @@ CREATE TABLE quarantine (
 ) STRICT, WITHOUT ROWID;
 
 -- +goose Down
+DROP INDEX run_phase;
 DROP TABLE quarantine;
 DROP TABLE collection;
 DROP TABLE verdict;
