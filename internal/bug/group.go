@@ -117,6 +117,10 @@ func title(s Signature) string {
 	case "expect", "snapshot":
 		t = s.What + on + detail(s) + at
 	case "timeout":
+		if s.What == covered {
+			t = s.Subject + " covers what is to be used"
+			break
+		}
 		t = strings.TrimSpace(s.What+" timed out") + on + detail(s) + at
 	default:
 		t = s.What + on + detail(s) + at

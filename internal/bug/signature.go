@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"path"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -88,8 +90,8 @@ func network(head, _ string, _ Failure) (Signature, bool) {
 	return s, true
 }
 
-// hostOf answers the host that a text names first. Ports above the well-known ones are left
-// out: they are often drawn.
+// hostOf answers the host that a text names first, with its port unless that is one of
+// those that systems draw (RFC 6056: from 32768 on Linux, 49152 by IANA).
 func hostOf(text string) string {
 	at := hostPort.FindString(text)
 	if u := address.FindString(text); u != "" {
@@ -97,14 +99,20 @@ func hostOf(text string) string {
 		at, _, _ = strings.Cut(rest, "/")
 		at, _, _ = strings.Cut(at, "?")
 	}
-	if host, port, found := strings.Cut(at, ":"); found && len(port) > 3 {
-		at = host
+	host, port, found := strings.Cut(at, ":")
+	if n, err := strconv.Atoi(port); err == nil && n >= drawnPorts {
+		found = false
 	}
-	if at == "127.0.0.1" || at == "::1" {
-		at = "localhost"
+	if host == "127.0.0.1" || host == "[" {
+		host = "localhost"
 	}
-	return strings.ToLower(at)
+	if host = strings.ToLower(host); found {
+		return host + ":" + port
+	}
+	return host
 }
+
+const drawnPorts = 32768
 
 // routeIn answers the path of the first address in a text, without what differs.
 func routeIn(text string) string {
@@ -215,10 +223,27 @@ func expectation(head, log string, f Failure) (Signature, bool) {
 		s.Detail = "predicate"
 	}
 	s.Subject, s.Place = sourceLine(f.Snippet), place(f)
-	if s.Subject == "" {
+	switch keys := differing(head); {
+	case keys != "":
+		s.Subject = keys
+	case s.Subject == "":
 		s.Detail = words(afterTitle(head))
 	}
 	return s, true
+}
+
+var diffLine = regexp.MustCompile(`(?m)^[-+] +"?([\pL_$][\pL\pN_$-]*)"?: `)
+
+// differing answers the properties in which two objects differ, of Playwright's diff.
+func differing(head string) string {
+	var keys []string
+	for _, m := range diffLine.FindAllStringSubmatch(head, -1) {
+		if !slices.Contains(keys, m[1]) {
+			keys = append(keys, m[1])
+		}
+	}
+	slices.Sort(keys)
+	return strings.Join(keys, ", ")
 }
 
 // stateOf tells what an assertion found instead: nothing, or something else.
@@ -260,9 +285,10 @@ func locatorIn(head, log string) string {
 var (
 	apiCall    = regexp.MustCompile(`\b((?:locator|page|frame|frameLocator|elementHandle|apiRequestContext|browserContext|browser|browserType|keyboard|mouse|jsHandle|download|response|request)\.[a-zA-Z]+):`)
 	exceeded   = regexp.MustCompile(`(?i)timeout (?:of )?\d+ms exceeded|Timed out \d+ms`)
-	intercepts = regexp.MustCompile(`(<[a-zA-Z][^>]*>)[^\n]*intercepts pointer events`)
+	intercepts = regexp.MustCompile(`(?:from )?(<[a-zA-Z][^>]*>)[^\n<]*(?:</[a-zA-Z0-9-]+>)? (?:subtree )?intercepts pointer events`)
 	awaitEvent = regexp.MustCompile(`(?i)while waiting for event "([^"]+)"`)
-	openingTag = regexp.MustCompile(`^<([a-zA-Z][a-zA-Z0-9-]*)[^>]*?(?:(?:id|data-testid|class)="([^"]*)")?[^>]*>`)
+	tagName    = regexp.MustCompile(`^<([a-zA-Z][a-zA-Z0-9-]*)`)
+	nameOfTag  = regexp.MustCompile(`\b(data-testid|id|class|role|aria-label)="([^"]*)"`)
 )
 
 // call answers the method that failed: "locator.click".
@@ -283,6 +309,10 @@ func timedOut(head, log string, f Failure) (Signature, bool) {
 		s.Detail, s.Place = "event "+m[1], place(f)
 		return s, true
 	}
+	if m := intercepts.FindStringSubmatch(log); m != nil {
+		// Whatever was to be clicked, what lies over it is in the way.
+		return Signature{Kind: "timeout", What: covered, Subject: tag(m[1])}, true
+	}
 	if locator := locatorIn(head, log); locator != "" {
 		s.Detail = hindrance(log)
 		return about(s, locator, f), true
@@ -301,12 +331,6 @@ func timedOut(head, log string, f Failure) (Signature, bool) {
 
 // hindrance tells why an action could not be done, by its call log.
 func hindrance(log string) string {
-	if m := intercepts.FindStringSubmatch(log); m != nil {
-		if t := openingTag.FindStringSubmatch(m[1]); t != nil {
-			return "covered by " + t[1] + " " + words(t[2])
-		}
-		return "covered"
-	}
 	for _, state := range []string{"not visible", "not enabled", "not stable", "not editable", "outside of the viewport", "was detached"} {
 		if strings.Contains(log, "element is "+state) || strings.Contains(log, "element "+state) {
 			return state
@@ -317,6 +341,24 @@ func hindrance(log string) string {
 	}
 	return ""
 }
+
+// covered is what happens to an element that another one lies over.
+const covered = "covered"
+
+// tag names an element by the attribute that tells most.
+func tag(opening string) string {
+	name := tagName.FindStringSubmatch(opening)[1]
+	best, rank := "", len(attributes)
+	for _, m := range nameOfTag.FindAllStringSubmatch(opening, -1) {
+		if r := slices.Index(attributes, m[1]); r < rank {
+			best, rank = m[1]+"="+words(m[2]), r
+		}
+	}
+	return strings.TrimSpace(name + " " + best)
+}
+
+// attributes by how much they tell of an element.
+var attributes = []string{"data-testid", "id", "role", "aria-label", "class"}
 
 var scriptError = regexp.MustCompile(`(?m)^(?:Error: )?(?:[a-zA-Z]+\.[a-zA-Z]+: )?((?:Type|Reference|Syntax|Range|URI|Eval)Error): (.+)$`)
 

@@ -89,11 +89,12 @@ func place(f Failure) string {
 		if function == "<anonymous>" || strings.HasPrefix(function, "Object.") || strings.HasPrefix(function, "Proxy.") {
 			function = ""
 		}
+		// Where a checkout lies differs from run to run, so a frame's own path is no use.
 		at := path.Base(strings.ReplaceAll(m[2], `\`, "/"))
-		if function == "" && f.File != "" {
-			at = path.Base(f.File)
+		if function == "" && f.File != "" || path.Base(f.File) == at {
+			at = f.File
 		}
 		return strings.TrimSpace(at + " " + function)
 	}
-	return path.Base(f.File)
+	return f.File
 }
