@@ -1,8 +1,8 @@
 // Command bugs measures how well failures are grouped into bugs: on labelled failures that
 // real Playwright gave, of every pair of failures whether the two are put together as their
 // labels say. Precision is how many of the pairs that were put together belong together,
-// recall how many of those that belong together were. The half of the labels whose hash is
-// odd was not looked at while the signatures were made: its figures are the honest ones.
+// recall how many of those that belong together were. A quarter of the labels, by their
+// hash, was not looked at while the signatures were made: its figures are the honest ones.
 package main
 
 import (
@@ -31,7 +31,7 @@ type labelled struct {
 func main() {
 	_, here, _, _ := runtime.Caller(0)
 	path := flag.String("corpus", filepath.Join(filepath.Dir(here), "failures.json"), "labelled failures")
-	show := flag.Bool("show", false, "show what was put together wrongly, and apart wrongly, of the half that may be looked at")
+	show := flag.Bool("show", false, "show what was put together wrongly, and apart wrongly, of those that may be looked at")
 	flag.Parse()
 	if err := measure(*path, *show); err != nil {
 		fmt.Fprintln(os.Stderr, "bugs:", err)
@@ -65,7 +65,7 @@ func measure(path string, show bool) error {
 	labels := map[string]bool{}
 	for _, f := range all {
 		labels[f.Bug] = true
-		if odd(f.Bug) {
+		if heldOut(f.Bug) {
 			held = append(held, f)
 		} else {
 			seen = append(seen, f)
@@ -89,11 +89,11 @@ func measure(path string, show bool) error {
 	return err
 }
 
-// odd splits labels in two halves for good.
-func odd(label string) bool {
+// heldOut sets a quarter of the labels aside for good.
+func heldOut(label string) bool {
 	h := fnv.New32a()
 	h.Write([]byte(label)) //nolint:errcheck // it never fails
-	return h.Sum32()%2 == 1
+	return h.Sum32()%4 == 3
 }
 
 func signature(f labelled) bug.Signature {

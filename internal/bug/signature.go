@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Failure is one failed test, as far as telling bugs apart needs to know it.
@@ -69,10 +70,10 @@ func plain(s string) string {
 }
 
 var (
-	netError  = regexp.MustCompile(`net::(ERR_[A-Z0-9_]+)|(NS_ERROR_[A-Z_]+)|\b(ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|EPIPE|EHOSTUNREACH)\b|(socket hang up)|(Could not connect to (?:the )?server)`)
-	address   = regexp.MustCompile(`\b(?:https?|wss?)://[^\s"'<>)\\]+`)
-	hostPort  = regexp.MustCompile(`\b(?:\d{1,3}(?:\.\d{1,3}){3}|[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)+|localhost|::1):\d+\b`)
-	reachable = regexp.MustCompile(`ABORTED|HTTP_RESPONSE|INVALID_URL|FILE_|TOO_MANY_REDIRECTS|UNKNOWN_URL_SCHEME|BLOCKED`)
+	netError = regexp.MustCompile(`net::(ERR_[A-Z0-9_]+)|(NS_ERROR_[A-Z_]+)|\b(ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|EPIPE|EHOSTUNREACH)\b|(socket hang up)|(Could not connect to (?:the )?server)`)
+	address  = regexp.MustCompile(`\b(?:https?|wss?)://[^\s"'<>)\\]+`)
+	hostPort = regexp.MustCompile(`\b(?:\d{1,3}(?:\.\d{1,3}){3}|[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)+|localhost|::1):\d+\b`)
+	answers  = regexp.MustCompile(`ABORTED|HTTP_RESPONSE|EMPTY_RESPONSE|INVALID_URL|FILE_|TOO_MANY_REDIRECTS|UNKNOWN_URL_SCHEME|BLOCKED`)
 )
 
 // network is a server that cannot be reached: the same whatever page was asked for. Where
@@ -84,14 +85,18 @@ func network(head, _ string, _ Failure) (Signature, bool) {
 	}
 	code := cmp.Or(m[1], m[2], m[3], m[4], m[5])
 	s := Signature{Kind: "network", What: code, Subject: hostOf(head)}
-	if reachable.MatchString(code) {
-		s.Place = routeIn(head)
+	switch {
+	case code == "ERR_TOO_MANY_REDIRECTS": // as a rule it is the sign-in that goes round, whatever was asked for
+		s.Subject = ""
+	case answers.MatchString(code):
+		s.Subject, s.Place = "", routeIn(head)
 	}
 	return s, true
 }
 
-// hostOf answers the host that a text names first, with its port unless that is one of
-// those that systems draw (RFC 6056: from 32768 on Linux, 49152 by IANA).
+// hostOf answers the server that a text names first: the first part of its host's name, or
+// an address with its port, unless that is one of those that systems draw (RFC 6056: from
+// 32768 on Linux, 49152 by IANA).
 func hostOf(text string) string {
 	at := hostPort.FindString(text)
 	if u := address.FindString(text); u != "" {
@@ -100,6 +105,10 @@ func hostOf(text string) string {
 		at, _, _ = strings.Cut(at, "?")
 	}
 	host, port, found := strings.Cut(at, ":")
+	if first, rest, ok := strings.Cut(host, "."); ok && strings.ContainsFunc(rest, unicode.IsLetter) {
+		// The service's own name: what follows is the environment, one for each branch maybe.
+		return strings.ToLower(strings.TrimRight(first, "0123456789-"))
+	}
 	if n, err := strconv.Atoi(port); err == nil && n >= drawnPorts {
 		found = false
 	}
@@ -286,6 +295,7 @@ var (
 	apiCall    = regexp.MustCompile(`\b((?:locator|page|frame|frameLocator|elementHandle|apiRequestContext|browserContext|browser|browserType|keyboard|mouse|jsHandle|download|response|request)\.[a-zA-Z]+):`)
 	exceeded   = regexp.MustCompile(`(?i)timeout (?:of )?\d+ms exceeded|Timed out \d+ms`)
 	intercepts = regexp.MustCompile(`(?:from )?(<[a-zA-Z][^>]*>)[^\n<]*(?:</[a-zA-Z0-9-]+>)? (?:subtree )?intercepts pointer events`)
+	waitedFor  = regexp.MustCompile(`(?m)^\s*-? *waiting for (?:response|request|navigation to|event) (.*\S)`)
 	awaitEvent = regexp.MustCompile(`(?i)while waiting for event "([^"]+)"`)
 	tagName    = regexp.MustCompile(`^<([a-zA-Z][a-zA-Z0-9-]*)`)
 	nameOfTag  = regexp.MustCompile(`\b(data-testid|id|class|role|aria-label)="([^"]*)"`)
@@ -306,7 +316,12 @@ func timedOut(head, log string, f Failure) (Signature, bool) {
 	}
 	s := Signature{Kind: "timeout", What: call(head)}
 	if m := awaitEvent.FindStringSubmatch(head + log); m != nil {
-		s.Detail, s.Place = "event "+m[1], place(f)
+		s.Detail = "event " + m[1]
+		if w := waitedFor.FindStringSubmatch(head + "\n" + log); w != nil {
+			s.Subject = identifiers(w[1])
+		} else {
+			s.Place = place(f)
+		}
 		return s, true
 	}
 	if m := intercepts.FindStringSubmatch(log); m != nil {
@@ -380,8 +395,9 @@ func about(s Signature, locator string, f Failure) Signature {
 	return s
 }
 
-// specific are locators that mean one thing in an application.
-var specific = regexp.MustCompile(`getByTestId\(|getBy(?:Label|Placeholder|AltText|Title|Text)\(|name: |hasText: |#[A-Za-z]|data-[a-z-]+=|\[name=|\[id=|text=|aria-label`)
+// specific are locators that mean one thing in an application: they hold a name that its
+// developers gave, and not only kinds of elements.
+var specific = regexp.MustCompile(`getByTestId\(|getBy(?:Label|Placeholder|AltText|Title|Text)\(|name: |hasText: |['" >+~,][a-z0-9]*[.#][A-Za-z]|data-[a-z-]+=|\[name=|\[id=|\[class|@(?:id|class|name)\b|text=|aria-label`)
 
 func firstLine(s string) string {
 	for line := range strings.Lines(s) {
