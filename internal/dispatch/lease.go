@@ -53,18 +53,23 @@ const (
 	// busy gets its next in advance: that hides the way to the service, and near the end it
 	// would keep a unit waiting behind another while somebody is idle.
 	aheadOf = 2
+	// aheadPart is how small a part of its worker's fair share a longer unit must be to be
+	// handed out in advance: what it may wait for, behind a test that takes longer than was
+	// thought, the others can still make good.
+	aheadPart = 8
 )
 
 // share answers how many of the waiting units to hand to an attempt of which so many
 // workers are free, and that needs so long to ask: longest first. A unit that is worth the
-// way goes alone, and only to a worker that is free; shorter ones go together, in portions
-// that shrink towards the end, and in advance.
+// way goes alone, and in advance only while much else waits; shorter ones go together, in
+// portions that shrink towards the end, and in advance.
 func share(v View, free, queued int, way time.Duration) int {
 	worth := min(max(leastWorth, waysWorth*way), longestGrant)
-	if len(v.Waiting) == 0 || free <= 0 && (queued > 0 || v.WaitingN <= aheadOf*v.Workers || v.Waiting[0].Predicted > worth) {
+	fair := v.WaitingIn / time.Duration(max(1, v.Workers)) // of what waits, for each worker
+	if len(v.Waiting) == 0 || free <= 0 && (queued > 0 || v.WaitingN <= aheadOf*v.Workers || v.Waiting[0].Predicted > max(worth, fair/aheadPart)) {
 		return 0
 	}
-	portion := min(worth, v.WaitingIn/time.Duration(shrink*max(1, v.Workers)))
+	portion := min(worth, fair/shrink)
 	n := 0
 	for range max(1, free) {
 		for held := time.Duration(0); n < len(v.Waiting); {

@@ -27,27 +27,33 @@ func TestShare(t *testing.T) {
 	for i := range many {
 		many[i] = 50
 	}
+	long := make([]int, 20)
+	for i := range long {
+		long[i] = 900
+	}
 	for name, c := range map[string]struct {
 		v            View
 		free, queued int
 		way          time.Duration
 		want         int
 	}{
-		"what is worth the way":      {waitingUnits(many...), 1, 0, 0, 8},
-		"for each free worker":       {waitingUnits(many...), 2, 0, 0, 16},
-		"a long way":                 {waitingUnits(many...), 1, 0, 22 * time.Millisecond, 9},
-		"a fourth of the fair share": {waitingUnits(many...), 1, 0, time.Hour, 10},
-		"in advance":                 {waitingUnits(many...), 0, 0, 0, 8},
-		"nothing more in advance":    {waitingUnits(many...), 0, 1, 0, 0},
-		"nothing long in advance":    {waitingUnits(900, 900, 900, 900, 900, 900), 0, 0, 0, 0},
-		"long ones after a long way": {waitingUnits(900, 900, 900, 900, 900, 900), 0, 0, time.Second, 1},
-		"long ones alone":            {waitingUnits(900, 900, 900, 900, 900, 900), 1, 0, 0, 1},
-		"the last one":               {waitingUnits(100), 1, 0, 0, 1},
-		"the last ones, one by one":  {waitingUnits(100, 100, 100), 1, 0, 0, 1},
-		"not in advance at the end":  {waitingUnits(100, 100, 100), 0, 0, 0, 0},
-		"nothing is left":            {waitingUnits(), 3, 0, 0, 0},
-		"nothing is left in advance": {waitingUnits(), 0, 0, 0, 0},
-		"nothing is known":           {waitingUnits(0, 0, 0), 1, 0, 0, 1},
+		"what is worth the way":         {waitingUnits(many...), 1, 0, 0, 8},
+		"for each free worker":          {waitingUnits(many...), 2, 0, 0, 16},
+		"a long way":                    {waitingUnits(many...), 1, 0, 22 * time.Millisecond, 9},
+		"a fourth of the fair share":    {waitingUnits(many...), 1, 0, time.Hour, 10},
+		"in advance":                    {waitingUnits(many...), 0, 0, 0, 8},
+		"nothing more in advance":       {waitingUnits(many...), 0, 1, 0, 0},
+		"nothing long in advance":       {waitingUnits(900, 900, 900, 900, 900, 900), 0, 0, 0, 0},
+		"a long one while much waits":   {waitingUnits(long...), 0, 0, 0, 1},
+		"no longer one while less does": {waitingUnits(long[:14]...), 0, 0, 0, 0},
+		"long ones after a long way":    {waitingUnits(900, 900, 900, 900, 900, 900), 0, 0, time.Second, 1},
+		"long ones alone":               {waitingUnits(900, 900, 900, 900, 900, 900), 1, 0, 0, 1},
+		"the last one":                  {waitingUnits(100), 1, 0, 0, 1},
+		"the last ones, one by one":     {waitingUnits(100, 100, 100), 1, 0, 0, 1},
+		"not in advance at the end":     {waitingUnits(100, 100, 100), 0, 0, 0, 0},
+		"nothing is left":               {waitingUnits(), 3, 0, 0, 0},
+		"nothing is left in advance":    {waitingUnits(), 0, 0, 0, 0},
+		"nothing is known":              {waitingUnits(0, 0, 0), 1, 0, 0, 1},
 	} {
 		if got := share(c.v, c.free, c.queued, c.way); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
