@@ -36,7 +36,7 @@ func (r *Result) Failing() bool { return r.Status == StatusFailed || r.Status ==
 // shielded reports whether quarantine keeps a failure from failing the run: one of the
 // test's own, that nobody has called a bug.
 func (r *Result) shielded() bool {
-	return r.Quarantined && r.Status == StatusFailed && !r.Unaccounted()
+	return r.Quarantined && r.Status == StatusFailed && r.failedItself() && !r.Unaccounted()
 }
 
 // Overrule gives a result the status that a word says, whatever it was before. Nobody can
@@ -50,7 +50,7 @@ func (r *Result) Overrule(w Word) error {
 	case w == WordNotBug && !r.Failing():
 		return fault.New(fault.Conflict, "The test is %s, so there is no failure that could be no bug.", r.Status).WithFix("Say passed, flaky or failed instead.")
 	}
-	failed := r.Overruled || r.Failing()
+	failed := r.failedItself()
 	r.Verdict = string(w)
 	switch w {
 	case WordBug:
@@ -62,9 +62,12 @@ func (r *Result) Overrule(w Word) error {
 	case WordPassed:
 		r.Status = StatusPassed
 	}
-	r.Overruled = failed && !r.Failing()
+	r.Overruled = failed != r.Failing()
 	return nil
 }
+
+// failedItself reports whether the test failed, whatever was said of it since.
+func (r *Result) failedItself() bool { return r.Overruled != r.Failing() }
 
 func codeOf(r *Result) string {
 	if r.Error == nil {

@@ -26,7 +26,7 @@ func TestOverrule(t *testing.T) {
 					t.Errorf("%s %q, %s: %v", status, code, w, err)
 				case err != nil && (fault.KindOf(err) != fault.Conflict || r.Status != status || r.Verdict != ""):
 					t.Errorf("%s %q, %s was refused (%v) and done: %+v", status, code, w, err, r)
-				case err == nil && (r.Status != after[w] || r.Verdict != string(w) || r.Overruled != (failing && !r.Failing())):
+				case err == nil && (r.Status != after[w] || r.Verdict != string(w) || r.Overruled != (failing != r.Failing())):
 					t.Errorf("%s %q, %s: %+v", status, code, w, r)
 				}
 			}
@@ -37,6 +37,33 @@ func TestOverrule(t *testing.T) {
 		if err := r.Overrule(w); err != nil || r.Overruled != (w != WordFailed) {
 			t.Errorf("after %s: %+v, %v", w, r, err)
 		}
+	}
+}
+
+// TestOverruleRemembers lets nobody excuse what never failed: called a failure and then a
+// pass again, a test explains nothing of how Playwright ended.
+func TestOverruleRemembers(t *testing.T) {
+	r := Result{Status: StatusPassed}
+	for _, w := range []Word{WordBug, WordPassed, WordFailed, WordFlaky} {
+		if err := r.Overrule(w); err != nil {
+			t.Fatal(err)
+		}
+		var tally Tally
+		tally.Add(r, 1)
+		if tally.Excused != 0 {
+			t.Errorf("after %s it excuses a failure: %+v", w, r)
+		}
+	}
+	r = Result{Status: StatusPassed, Quarantined: true}
+	if err := r.Overrule(WordFailed); err != nil {
+		t.Fatal(err)
+	}
+	run := Run{Phase: Passed, Verdict: Pass, Ending: &Ending{Complete: true, Status: "passed"}}
+	var tally Tally
+	tally.Add(r, 1)
+	tally.Add(Result{Status: StatusPassed}, 1)
+	if run.Rejudge(tally); run.Verdict != Fail {
+		t.Error("quarantine shields what somebody says of a test that passed")
 	}
 }
 

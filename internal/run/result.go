@@ -53,7 +53,7 @@ type Result struct {
 	Error        *Error
 	Verdict      string // the last Word that was said of it, "" for none
 	BugKey       string
-	// Overruled: it failed by itself, and a verdict says that it did not.
+	// Overruled: it failed by itself, and a verdict says that it did not, or the reverse.
 	Overruled bool
 	// Quarantined: its failure does not fail the run, as was decided before it began.
 	Quarantined bool

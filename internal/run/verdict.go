@@ -112,7 +112,7 @@ func (t *Tally) Add(r Result, n int) {
 	case r.Counted():
 		t.Counts.Add(r.Status, n)
 		switch {
-		case r.Overruled:
+		case r.Overruled && !r.Failing():
 			t.Excused += n
 		case r.shielded():
 			t.Excused += n
