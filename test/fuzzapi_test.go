@@ -3,6 +3,7 @@ package test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -102,7 +103,7 @@ func (in *inventor) body(v any) string {
 // request is one made-up call.
 func (in *inventor) request(op string, o *openapi3.Operation) (method, path, body string, headers []string) {
 	parts := strings.Fields(op)
-	path = "/public-api/" + parts[0] + regexp.MustCompile(`\{\w+\}`).ReplaceAllStringFunc(parts[2], func(string) string { return url.PathEscape(in.text()) })
+	path = "/public-api/" + parts[0] + pathName.ReplaceAllStringFunc(parts[2], func(string) string { return url.PathEscape(in.text()) })
 	query := url.Values{}
 	for _, p := range o.Parameters {
 		switch {
@@ -142,25 +143,8 @@ func TestFuzzAPI(t *testing.T) {
 	if n <= 0 {
 		t.Fatal("TAS_FUZZ is no number of requests")
 	}
-	s := harness.Start(t, harness.Options{Config: func(c *server.Config) {
-		c.RateLimit, c.Program = 1<<30, []string{"/bin/sh", "-c", "exec sleep 600"}
-	}, Files: map[string]string{"tests/a.spec.ts": harness.Test("t")}})
-	empty := s.Another(t, project.Project{Name: "No repository"})
-	ops := map[string]*openapi3.Operation{}
-	var names []string
-	for _, version := range []string{"v1", "v2"} {
-		doc, err := harness.Contract(version)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for path, item := range doc.Paths.Map() {
-			for method, op := range item.Operations() {
-				ops[version+" "+method+" "+path] = op
-				names = append(names, version+" "+method+" "+path)
-			}
-		}
-	}
-	slices.Sort(names)
+	s, empty := serveNobody(t)
+	ops, names := operations(t)
 	id := s.Begin(t, v1Root+"/execution/suite", nil)
 	ids := []string{unknown, id, strings.ToUpper(id)}
 	if a := s.Call(t, "POST", v1Root+"/collections", map[string]any{"name": "Real", "rule": map[string]any{"paths": []string{"**"}}}); a.Status == http.StatusCreated {
@@ -183,19 +167,9 @@ func TestFuzzAPI(t *testing.T) {
 				method, path, body, headers := in.request(op, ops[op])
 				at := s
 				if strings.Contains(op, "POST /execution/") && in.IntN(200) > 0 {
-					at = empty // nobody executes what is queued here
+					at = empty
 				}
-				var sent any
-				if body != "" {
-					sent = body
-				}
-				a, err := at.Try(method, path, sent, headers...)
-				if err == nil && a.Status >= 500 {
-					err = fmt.Errorf("%d %s", a.Status, a.Text)
-				}
-				if err == nil {
-					err = a.Forbidden
-				}
+				a, err := sound(at, method, path, body, headers...)
 				if err != nil {
 					bad.Add(1)
 					t.Errorf("seed %d: %s %s %.500s: %v", seed, method, path, body, err)
@@ -212,4 +186,76 @@ func TestFuzzAPI(t *testing.T) {
 	if answers[200] == 0 || answers[201] == 0 || answers[400] == 0 || answers[404] == 0 {
 		t.Errorf("the requests are too wild, or too tame: %v", answers)
 	}
+}
+
+// FuzzRequest lets the fuzzer write what a call asks for: the operation, what stands for the
+// names in its path, its query and its body.
+func FuzzRequest(f *testing.F) {
+	_, empty := serveNobody(f)
+	ops, names := operations(f)
+	for i, op := range names {
+		in := &inventor{Rand: rand.New(rand.NewPCG(uint64(i), 1)), ids: []string{unknown}}
+		_, path, body, _ := in.request(op, ops[op])
+		_, query, _ := strings.Cut(path, "?")
+		f.Add(uint(i), unknown, query, body)
+	}
+	f.Fuzz(func(t *testing.T, op uint, id, query, body string) {
+		if strings.Contains(query, "wait") || strings.ContainsFunc(query, func(r rune) bool { return r <= ' ' || r == '#' || r == 0x7f }) {
+			t.Skip("it would hold the answer back, or cannot be sent")
+		}
+		parts := strings.Fields(names[op%uint(len(names))])
+		path := "/public-api/" + parts[0] + pathName.ReplaceAllLiteralString(parts[2], url.PathEscape(id))
+		if query != "" {
+			path += "?" + query
+		}
+		if _, err := sound(empty, parts[1], path, body); err != nil {
+			t.Errorf("%s %s %q: %v", parts[1], path, body, err)
+		}
+	})
+}
+
+// pathName is what stands for a value in an operation's path.
+var pathName = regexp.MustCompile(`\{\w+\}`)
+
+// serveNobody starts a service that executes nothing, with a project, and another one whose runs
+// are refused.
+func serveNobody(t testing.TB) (s, empty *harness.System) {
+	s = harness.Start(t, harness.Options{Config: func(c *server.Config) {
+		c.RateLimit, c.Program = 1<<30, []string{"/bin/sh", "-c", "exec sleep 600"}
+	}, Files: map[string]string{"tests/a.spec.ts": harness.Test("t")}})
+	return s, s.Another(t, project.Project{Name: "No repository"})
+}
+
+// operations answers each operation of the API's documents, and their names in order.
+func operations(t testing.TB) (map[string]*openapi3.Operation, []string) {
+	ops := map[string]*openapi3.Operation{}
+	for _, version := range []string{"v1", "v2"} {
+		doc, err := harness.Contract(version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for path, item := range doc.Paths.Map() {
+			for method, op := range item.Operations() {
+				ops[version+" "+method+" "+path] = op
+			}
+		}
+	}
+	return ops, slices.Sorted(maps.Keys(ops))
+}
+
+// sound sends a request and answers an error when it failed inside the service, or was
+// answered as the documents do not say.
+func sound(at *harness.System, method, path, body string, headers ...string) (harness.Answer, error) {
+	var sent any
+	if body != "" {
+		sent = body
+	}
+	a, err := at.Try(method, path, sent, headers...)
+	switch {
+	case err != nil:
+		return a, err
+	case a.Status >= 500:
+		return a, fmt.Errorf("%d %s", a.Status, a.Text)
+	}
+	return a, a.Forbidden
 }

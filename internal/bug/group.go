@@ -125,7 +125,7 @@ func title(s Signature) string {
 	default:
 		t = s.What + on + detail(s) + at
 	}
-	return shorten(t)
+	return shorten(inOneLine(t))
 }
 
 func detail(s Signature) string {

@@ -4,6 +4,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -52,6 +53,11 @@ func locatorWords(s string) string {
 		s = r.what.ReplaceAllString(s, r.by)
 	}
 	return shorten(strings.ReplaceAll(strings.TrimSpace(s), `"`, `'`))
+}
+
+// inOneLine leaves nothing in a text that would break a line or not show.
+func inOneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "�"), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }
 
 func shorten(s string) string {
