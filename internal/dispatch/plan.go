@@ -76,7 +76,7 @@ func (t *times) Pop() any          { panic("dispatch: workers do not go away") }
 func adviseShards(r *run.Run, room int) {
 	p := r.Plan
 	if room < r.ShardCount {
-		r.Warn("few-workers", fmt.Sprintf("This installation runs at most %d workers of a project at once, so the %d shards are no quicker than %d. Its operator can raise TAS_MAX_ATTEMPTS.", room, r.ShardCount, room))
+		r.Warn("few-workers", fmt.Sprintf("This installation has room for %d of the %d shards at once; more do not make the run quicker. Its operator can raise TAS_MAX_ATTEMPTS.", room, r.ShardCount))
 	}
 	if p.LongestMs == 0 || p.Units == 0 {
 		return
