@@ -130,7 +130,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 		}
 		return retention.Step(ctx)
 	}}
-	tests := &catalog.Service{Store: db, Sets: db, Held: db, History: db, Clock: time.Now}
+	tests := &catalog.Service{Store: db, Sets: db, Held: db, History: db, Sums: db, Clock: time.Now}
 	bugs := &bug.Service{Store: db, Clock: time.Now, Changed: func(runID string) { hub.Publish(run.Topic(runID)) }}
 	s.dispatch.Bugs = bugs
 	runs := &run.Service{Store: db, Projects: db, Collections: tests, Links: links, Patterns: &run.JavaScript{}, Watcher: hub, Clock: time.Now, Wake: s.loop.Wake,
