@@ -53,15 +53,16 @@ func runsChart(rs []run.Run) (c chart, ok bool) {
 	}
 	c.Text = fmt.Sprintf("Of the last %d runs %d passed (%d %%); half of them took at most %s.", len(over), passed, percent(passed, len(over)), showDuration(median(slices.Clone(took))))
 	var b strings.Builder
+	left := max(0, runsShown-len(over))
 	for i, x := range over {
 		tone := "bad"
 		if x.Verdict == run.Pass {
 			tone = "good"
 		}
 		h := max(3, int(56*took[i]/longest))
-		fmt.Fprintf(&b, `<rect class="%s" x="%d" y="%d" width="8" height="%d" rx="1"><title>%s, %s</title></rect>`, tone, i*10+1, 60-h, h, template.HTMLEscapeString(lookOf(x.Phase).Text), showDuration(took[i]))
+		fmt.Fprintf(&b, `<rect class="%s" x="%d" y="%d" width="8" height="%d" rx="1"><title>%s, %s</title></rect>`, tone, (left+i)*10+1, 60-h, h, template.HTMLEscapeString(lookOf(x.Phase).Text), showDuration(took[i]))
 	}
-	c.SVG = picture("chart", c.Text, len(over)*10, 60, b.String())
+	c.SVG = picture("chart", c.Text, (left+len(over))*10, 60, b.String())
 	return c, true
 }
 
@@ -129,7 +130,8 @@ func trendChart(days []catalog.DaySum) (c chart, ok bool) {
 		fmt.Fprintf(&b, `<rect class="none" x="%d" y="0" width="%d" height="60" fill-opacity="0"><title>%s: %.1f %%, %s failed, %d flaky</title></rect>`, i*step, step, d.Day.Format("2006-01-02"), 100*d.PassRate(), plural(d.Failed, "result"), d.Flaky)
 	}
 	if len(days) == 1 {
-		points = append(points, fmt.Sprintf("%d,%s", step, strings.SplitN(points[0], ",", 2)[1]))
+		y := strings.SplitN(points[0], ",", 2)[1]
+		points = []string{"0," + y, fmt.Sprintf("%d,%s", step, y)}
 	}
 	fmt.Fprintf(&b, `<polyline class="line" points="%s"/>`, strings.Join(points, " "))
 	c.SVG = picture("chart", c.Text, max(1, step*len(days)), 60, b.String())

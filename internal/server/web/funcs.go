@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"tas-service/internal/run"
 )
 
 // look is how a word of ours is shown: never by its colour alone.
@@ -216,6 +218,7 @@ func (a *App) funcs() template.FuncMap {
 		"join": strings.Join, "plain": plain, "line": firstLine, "frame": frame, "plural": plural, "short": func(s string) string { return s[:min(len(s), 10)] },
 		"title": func(parts []string) string { return plain(strings.Join(parts, " › ")) },
 		"dict":  dict,
+		"took":  func(x run.Result) time.Duration { return x.Duration() },
 		"pct":   func(f float64) float64 { return 100 * f },
 		"path":  url.PathEscape, "query": url.QueryEscape,
 	}
