@@ -144,7 +144,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 	two := (&v2.API{Runs: runs, Auth: s.auth, Limits: limits}).Mount(mux)
 	(&attemptapi.API{Dispatcher: s.dispatch}).Mount(mux)
 	(&content.Pages{Blobs: s.blobs, Links: links, Separate: cfg.ContentURL != cfg.AppURL}).Mount(mux)
-	if err := (&web.App{Runs: runs, Bugs: bugs, Documents: []*huma.OpenAPI{one.OpenAPI(), two.OpenAPI()}, Store: db, Keys: keys, AppURL: cfg.AppURL, BaseURL: cfg.BaseURL, Now: time.Now, Log: log}).Mount(mux); err != nil {
+	if err := (&web.App{Runs: runs, Bugs: bugs, Tests: tests, Projects: db, Documents: []*huma.OpenAPI{one.OpenAPI(), two.OpenAPI()}, Store: db, Keys: keys, AppURL: cfg.AppURL, BaseURL: cfg.BaseURL, Now: time.Now, Log: log}).Mount(mux); err != nil {
 		return nil, err
 	}
 	s.mountHealth(mux, metrics)
@@ -171,13 +171,17 @@ func compressed(next http.Handler) (http.Handler, error) {
 	}
 	small := wrap(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, "/public-api/") || strings.HasPrefix(r.URL.Path, "/runs/") {
-			small.ServeHTTP(w, r)
+		// A stream of events must not wait until there is enough to compress.
+		if first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/"); slices.Contains(uncompressed, first) || strings.HasSuffix(r.URL.Path, "/events") {
+			next.ServeHTTP(w, r)
 			return
 		}
-		next.ServeHTTP(w, r)
+		small.ServeHTTP(w, r)
 	}), nil
 }
+
+// uncompressed are the beginnings of addresses whose answers go out as they are.
+var uncompressed = []string{"content", "attempt", "runner", "cli"}
 
 // timing answers when the dispatcher loses patience.
 func timing(cfg Config) dispatch.Timing {

@@ -9,7 +9,6 @@ import (
 	"tas-service/internal/bug"
 	"tas-service/internal/fault"
 	"tas-service/internal/secret"
-	"tas-service/internal/server/route"
 )
 
 // BugURL answers the address of a bug's page.
@@ -29,17 +28,17 @@ type bugPage struct {
 func (a *App) bug(w http.ResponseWriter, r *http.Request) {
 	projectID, key := r.PathValue("project"), r.PathValue("key")
 	if err := a.Keys.Verify(bugPurpose, projectID+"/"+key, r.PathValue("token"), a.Now()); err != nil {
-		a.notFound(w, "This link is not valid, or it has expired. Ask the API for the project's bugs to get a new one.")
+		a.notFound(w, r, "This link is not valid, or it has expired. Ask the API for the project's bugs to get a new one.")
 		return
 	}
 	b, err := a.Bugs.Get(r.Context(), account.Actor{ProjectID: projectID, Via: account.ViaKey}, key)
 	switch {
 	case fault.KindOf(err) == fault.NotFound:
-		a.notFound(w, "This bug does not exist any more.")
+		a.notFound(w, r, "This bug does not exist any more.")
 		return
 	case err != nil:
-		route.Write(w, r, err)
+		a.fail(w, r, err)
 		return
 	}
-	a.show(w, http.StatusOK, "bug.html", &bugPage{Bug: b, FirstRun: a.Runs.PageURL(b.FirstRunID), LastRun: a.Runs.PageURL(b.LastRunID)})
+	a.show(w, r, http.StatusOK, "bug", Page{Title: b.Key() + " · " + b.Title, Data: &bugPage{Bug: b, FirstRun: a.Runs.PageURL(b.FirstRunID), LastRun: a.Runs.PageURL(b.LastRunID)}})
 }
