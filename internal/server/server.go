@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -53,6 +54,7 @@ type Server struct {
 	hub      *event.Hub
 	election *reconcile.Election
 	auth     *account.Authenticator
+	people   *account.People
 	loop     *reconcile.Loop
 	sweep    *reconcile.Loop
 	listener net.Listener
@@ -144,7 +146,9 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 	two := (&v2.API{Runs: runs, Auth: s.auth, Limits: limits}).Mount(mux)
 	(&attemptapi.API{Dispatcher: s.dispatch}).Mount(mux)
 	(&content.Pages{Blobs: s.blobs, Links: links, Separate: cfg.ContentURL != cfg.AppURL}).Mount(mux)
-	if err := (&web.App{Runs: runs, Bugs: bugs, Tests: tests, Projects: db, Documents: []*huma.OpenAPI{one.OpenAPI(), two.OpenAPI()}, Store: db, Keys: keys, AppURL: cfg.AppURL, BaseURL: cfg.BaseURL, Now: time.Now, Log: log}).Mount(mux); err != nil {
+	s.people = &account.People{Records: db, Hasher: account.NewHasher(runtime.GOMAXPROCS(0)), Tries: account.NewTries(time.Now), Clock: time.Now, Failed: metrics.signInFailed}
+	pages := &web.App{People: s.people, Runs: runs, Bugs: bugs, Tests: tests, Projects: db, Documents: []*huma.OpenAPI{one.OpenAPI(), two.OpenAPI()}, Store: db, Keys: keys, AppURL: cfg.AppURL, BaseURL: cfg.BaseURL, Now: time.Now, Log: log}
+	if err := pages.Mount(mux); err != nil {
 		return nil, err
 	}
 	s.mountHealth(mux, metrics)
@@ -152,7 +156,11 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 		return nil, err
 	}
 	base := route.Base{BaseURL: cfg.BaseURL, Log: log, Observe: metrics.request}
-	handler, err := compressed(keepOrigins(cfg, base.Wrap(mux)))
+	guarded, err := pages.Protect(base.Wrap(mux))
+	if err != nil {
+		return nil, err
+	}
+	handler, err := compressed(keepOrigins(cfg, guarded))
 	if err != nil {
 		return nil, err
 	}
@@ -285,6 +293,7 @@ func (s *Server) Run(ctx context.Context, endAttempts func() bool) error {
 	served := make(chan error, 1)
 	go func() { served <- s.http.Serve(s.listener) }()
 	s.log.Info("serving", "address", s.cfg.BaseURL, "data", s.cfg.DataDir)
+	s.welcome(loops)
 	select {
 	case err := <-served:
 		return err
@@ -302,6 +311,18 @@ func (s *Server) Run(ctx context.Context, endAttempts func() bool) error {
 		err = errors.Join(err, served)
 	}
 	return err
+}
+
+// welcome tells whoever started the service how to become the first administrator, as long
+// as there is none. The link is a secret; it is told where the service's own log goes.
+func (s *Server) welcome(ctx context.Context) {
+	path, err := s.people.SetUp(ctx)
+	switch {
+	case err != nil:
+		s.log.Error("the link for the first administrator cannot be made", "error", err)
+	case path != "":
+		s.log.Warn("nobody can sign in yet: open this link once to become the first administrator", "link", s.cfg.AppURL+path)
+	}
 }
 
 func (s *Server) endAttempts(ctx context.Context) {

@@ -29,11 +29,14 @@ type App struct {
 	Bugs     *bug.Service
 	Tests    *catalog.Service
 	Projects interface {
-		Projects(ctx context.Context) ([]project.Project, error)
+		Projects(ctx context.Context) ([]project.Project, error) // by name
+		Project(ctx context.Context, id string) (project.Project, error)
 	}
 	Store interface {
 		Run(ctx context.Context, id string) (run.Run, error)
 	}
+	// People signs people in. Where it is set, Viewer, CSRF and SignIn are its own.
+	People *account.People
 	// Viewer answers who asks: fault.Unauthenticated for nobody that is known. Where it is
 	// nil nobody can sign in, and the pages behind the sign-in are closed.
 	Viewer func(r *http.Request) (account.Viewer, error)
@@ -77,6 +80,9 @@ func (a *App) Mount(mux *http.ServeMux) (err error) {
 	}
 	if a.pages, err = loadPages(a.funcs()); err != nil {
 		return err
+	}
+	if a.People != nil {
+		a.mountAccounts(mux)
 	}
 	mux.HandleFunc("GET /{$}", a.home)
 	mux.HandleFunc("GET /assets/{name}", a.asset)
