@@ -143,6 +143,7 @@ const (
 	CodeShardLost    = "shard-lost" // the shard that had it was lost, twice
 	CodeMergeFailed  = "merge-failed"
 	CodePlanBroken   = "plan-broken" // the outcomes are not what was planned
+	CodeCancelled    = "cancelled"   // a person ended the run, or the test with it
 	// CodeRunnerTooOld is a warning: the branch's tas-runner cannot merge shards, so the
 	// run stays without a verdict (section 3 of the specification).
 	CodeRunnerTooOld = "runner-too-old"

@@ -53,6 +53,9 @@ const maxOnceKey = 255
 // Start records a new run, which the reconcilers then execute. Errors: fault.Invalid for
 // what the input gets wrong, fault.Conflict without a tests repository.
 func (s *Service) Start(ctx context.Context, actor account.Actor, in StartInput) (Run, error) {
+	if err := actor.MayAs(account.RoleMember, actor.ProjectID, "project"); err != nil {
+		return Run{}, err
+	}
 	once, err := onceOf(in)
 	if err != nil {
 		return Run{}, err
@@ -86,7 +89,7 @@ func (s *Service) Start(ctx context.Context, actor account.Actor, in StartInput)
 	r := Run{
 		ID: id.String(), ProjectID: p.ID, Name: jobName(p.Slug), Trigger: in.Trigger,
 		Phase: Queued, Verdict: Pending, Selection: in.Selection, Branch: in.Branch, OnDefault: in.Branch == "" || in.Branch == p.Repository.Branch,
-		EnvOverrides: in.EnvOverrides, ShardCount: in.ShardCount, Workers: workers, AutoHeal: in.AutoHeal, CreatedAt: s.Clock().UTC(),
+		EnvOverrides: in.EnvOverrides, ShardCount: in.ShardCount, Workers: workers, AutoHeal: in.AutoHeal, StartedBy: actor.Name, CreatedAt: s.Clock().UTC(),
 	}
 	if in.AutoHeal != nil {
 		r.Warn("auto-heal-unavailable", "autoHeal was noted, but this version of the service does not heal yet.")

@@ -27,6 +27,8 @@ type Store interface {
 	Results(ctx context.Context, q ResultQuery) ([]Result, error)
 	HasResult(ctx context.Context, runID, testID string) (bool, error)
 	Artifacts(ctx context.Context, runID, testID string) ([]artifact.Artifact, error)
+	Looks
+	UpdateRun(ctx context.Context, id string, change func(*Run) error) error
 	// UnknownTests answers which of ids are no tests of the project.
 	UnknownTests(ctx context.Context, projectID string, ids []string) ([]string, error)
 }
@@ -37,6 +39,7 @@ type Query struct {
 	Phases    []Phase
 	Branch    string
 	Trigger   Trigger
+	Text      string  // beginning of the job name, the ID or the commit
 	After     *Cursor // the last one of the page before
 	Limit     int
 }

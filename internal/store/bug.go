@@ -217,6 +217,11 @@ func (d *desk) saveResults() error {
 		if b := d.before[i]; b.Status == x.Status && b.Verdict == x.Verdict && b.BugKey == x.BugKey && b.Overruled == x.Overruled {
 			continue
 		}
+		if d.run.Terminal() {
+			if err := resum(d.ctx, d.tx, d.run, &d.before[i], x); err != nil {
+				return err
+			}
+		}
 		if err := saveResult(d.ctx, d.tx, x); err != nil {
 			return err
 		}

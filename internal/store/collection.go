@@ -142,7 +142,7 @@ func (db *DB) Outcomes(ctx context.Context, projectID string, testIDs []string) 
 			return o, err
 		}, `SELECT run.id, run.commit_hash, run.created_at, result.status, result.bug_key FROM result JOIN run ON run.id = result.run_id
 			WHERE result.test_id = $1 AND run.project_id = $2 AND run.on_default = 1 AND run.terminal = 1 AND result.status IN ('passed', 'recovered', 'failed', 'bug', 'flaky')
-				AND result.code NOT IN ('not-reported', 'interrupted', 'did-not-run', 'shard-lost')
+				AND result.code NOT IN `+notAnswers+`
 			ORDER BY result.run_id DESC LIMIT $3`, id, projectID, catalog.HealthWindow)
 		if err != nil {
 			return nil, err

@@ -21,17 +21,19 @@ type runRequest struct {
 	Selection    run.Selection     `json:"selection"`
 	EnvOverrides map[string]string `json:"envOverrides,omitempty"`
 	AutoHeal     *run.AutoHeal     `json:"autoHeal,omitempty"`
+	StartedBy    string            `json:"startedBy,omitempty"`
 }
 
 // runDetail is what else of a run nothing selects by.
 type runDetail struct {
-	Playwright string      `json:"playwright,omitempty"`
-	Runner     string      `json:"runner,omitempty"`
-	Error      *run.Error  `json:"error,omitempty"`
-	Ending     *run.Ending `json:"ending,omitempty"`
-	Planner    string      `json:"planner,omitempty"`
-	Plan       *run.Plan   `json:"plan,omitempty"`
-	Merged     bool        `json:"merged,omitempty"`
+	Playwright string            `json:"playwright,omitempty"`
+	Runner     string            `json:"runner,omitempty"`
+	Error      *run.Error        `json:"error,omitempty"`
+	Ending     *run.Ending       `json:"ending,omitempty"`
+	Planner    string            `json:"planner,omitempty"`
+	Plan       *run.Plan         `json:"plan,omitempty"`
+	Merged     bool              `json:"merged,omitempty"`
+	Cancel     *run.Cancellation `json:"cancel,omitempty"`
 }
 
 func scanRun(r row) (run.Run, error) {
@@ -52,12 +54,12 @@ func scanRun(r row) (run.Run, error) {
 		return x, err
 	}
 	x.Playwright, x.Runner, x.Error, x.Ending = d.Playwright, d.Runner, d.Error, d.Ending
-	x.Planner, x.Plan, x.Merged = d.Planner, d.Plan, d.Merged
+	x.Planner, x.Plan, x.Merged, x.Cancel = d.Planner, d.Plan, d.Merged, d.Cancel
 	var q runRequest
 	if err := fromJSON(request, &q); err != nil {
 		return x, err
 	}
-	x.Selection, x.EnvOverrides, x.AutoHeal = q.Selection, q.EnvOverrides, q.AutoHeal
+	x.Selection, x.EnvOverrides, x.AutoHeal, x.StartedBy = q.Selection, q.EnvOverrides, q.AutoHeal, q.StartedBy
 	if err := fromJSON(counts, &x.Counts); err != nil {
 		return x, err
 	}
@@ -69,7 +71,7 @@ func scanRun(r row) (run.Run, error) {
 
 func detailOf(x *run.Run) string {
 	return toJSON(runDetail{Playwright: x.Playwright, Runner: x.Runner, Error: x.Error, Ending: x.Ending,
-		Planner: x.Planner, Plan: x.Plan, Merged: x.Merged})
+		Planner: x.Planner, Plan: x.Plan, Merged: x.Merged, Cancel: x.Cancel})
 }
 
 // CreateRun saves a new run, unless once says that it was started before.
@@ -119,7 +121,7 @@ func insertRun(ctx context.Context, q querier, x *run.Run) error {
 		x.ID, x.ProjectID, x.Name, string(x.Trigger), string(x.Phase), string(x.Verdict), x.Branch, x.Commit, x.Isolation, x.Workers,
 		x.Total, x.Executed, toJSON(x.Counts), toJSON(x.Warnings), detailOf(x), bit(x.HasReport),
 		ms(x.CreatedAt), msPtr(x.StartedAt), msPtr(x.FirstTestAt), msPtr(x.FinishedAt),
-		toJSON(runRequest{Selection: x.Selection, EnvOverrides: x.EnvOverrides, AutoHeal: x.AutoHeal}), x.ShardCount, bit(x.Parked), bit(x.OnDefault), bit(x.Terminal()))
+		toJSON(runRequest{Selection: x.Selection, EnvOverrides: x.EnvOverrides, AutoHeal: x.AutoHeal, StartedBy: x.StartedBy}), x.ShardCount, bit(x.Parked), bit(x.OnDefault), bit(x.Terminal()))
 }
 
 // changing answers the columns of a run that can change, for saveRun.
@@ -163,6 +165,10 @@ func (db *DB) Runs(ctx context.Context, q run.Query) ([]run.Run, error) {
 	}
 	if q.Trigger != "" {
 		where += ` AND trigger_kind = ` + arg(string(q.Trigger))
+	}
+	if q.Text != "" {
+		text := arg(escapeLike(strings.ToLower(q.Text)) + "%")
+		where += ` AND (id LIKE ` + text + ` ESCAPE '\' OR lower(name) LIKE ` + text + ` ESCAPE '\' OR commit_hash LIKE ` + text + ` ESCAPE '\')`
 	}
 	if c := q.After; c != nil {
 		t, i := arg(c.CreatedMs), arg(c.ID)
@@ -211,14 +217,21 @@ func updateRun(ctx context.Context, tx txn, id string, change func(*run.Run) err
 	if err != nil {
 		return err
 	}
-	before := changing(&x)
+	before, wasOver := changing(&x), x.Terminal()
 	if err := change(&x); err != nil {
 		return err
 	}
-	if after := changing(&x); !slices.Equal(before, after) {
-		return exec(ctx, tx, saveRun, after...)
+	after := changing(&x)
+	if slices.Equal(before, after) {
+		return nil // read only to lock it: most of what shards ask
 	}
-	return nil // read only to lock it: most of what shards ask
+	if err := exec(ctx, tx, saveRun, after...); err != nil {
+		return err
+	}
+	if x.Terminal() && !wasOver {
+		return sumUp(ctx, tx, &x)
+	}
+	return nil
 }
 
 // EndedBefore answers runs that ended before a time and still have their artifacts.
