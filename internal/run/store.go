@@ -67,6 +67,10 @@ type Service struct {
 	Collections interface {
 		Collection(ctx context.Context, projectID, id string) (catalog.Collection, error)
 	}
+	// Environments answers which a project has.
+	Environments interface {
+		Environments(ctx context.Context, projectID string) ([]project.Environment, error)
+	}
 	Links    artifact.Links
 	Patterns PatternChecker
 	Watcher  Watcher

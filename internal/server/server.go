@@ -27,13 +27,16 @@ import (
 	"tas-service/internal/artifact/blobstore"
 	"tas-service/internal/bug"
 	"tas-service/internal/catalog"
+	"tas-service/internal/checkout/git"
 	"tas-service/internal/dispatch"
 	"tas-service/internal/event"
 	"tas-service/internal/executor"
 	"tas-service/internal/executor/process"
 	"tas-service/internal/filelock"
+	"tas-service/internal/project"
 	"tas-service/internal/reconcile"
 	"tas-service/internal/run"
+	"tas-service/internal/sandbox"
 	v1 "tas-service/internal/server/api/v1"
 	v2 "tas-service/internal/server/api/v2"
 	"tas-service/internal/server/attemptapi"
@@ -119,7 +122,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 	links := artifact.Links{Keys: keys, ContentURL: cfg.ContentURL, TTL: cfg.LinkTTL, Now: time.Now}
 	metrics := newMetrics(db)
 	s.loop = &reconcile.Loop{Name: "dispatch", Every: reconcileEvery, Log: log, Failed: metrics.stepFailed}
-	s.dispatch = &dispatch.Dispatcher{Store: db, Projects: db, Executor: s.executor, Blobs: s.blobs, Hub: hub, Log: log,
+	s.dispatch = &dispatch.Dispatcher{Store: db, Projects: db, Environments: db, Executor: s.executor, Blobs: s.blobs, Hub: hub, Log: log,
 		Limits: dispatch.Limits{Attempts: cfg.MaxAttempts, PerProject: cfg.PerProject}, Timing: timing(cfg),
 		Place: at, Server: cmp.Or(cfg.WorkerURL, "http://"+s.listener.Addr().String()), Clock: time.Now, Wake: s.loop.Wake, Ended: metrics.runEnded}
 	s.loop.Step = s.dispatch.Step
@@ -135,7 +138,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 	tests := &catalog.Service{Store: db, Sets: db, Held: db, History: db, Clock: time.Now}
 	bugs := &bug.Service{Store: db, Clock: time.Now, Changed: func(runID string) { hub.Publish(run.Topic(runID)) }}
 	s.dispatch.Bugs = bugs
-	runs := &run.Service{Store: db, Projects: db, Collections: tests, Links: links, Patterns: &run.JavaScript{}, Watcher: hub, Clock: time.Now, Wake: s.loop.Wake,
+	runs := &run.Service{Store: db, Projects: db, Environments: db, Collections: tests, Links: links, Patterns: &run.JavaScript{}, Watcher: hub, Clock: time.Now, Wake: s.loop.Wake,
 		PageURL: web.RunURL(cfg.AppURL, keys, time.Now)}
 	s.auth = account.NewAuthenticator(db)
 
@@ -147,7 +150,8 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 	(&attemptapi.API{Dispatcher: s.dispatch}).Mount(mux)
 	(&content.Pages{Blobs: s.blobs, Links: links, Separate: cfg.ContentURL != cfg.AppURL}).Mount(mux)
 	s.people = &account.People{Records: db, Hasher: account.NewHasher(runtime.GOMAXPROCS(0)), Tries: account.NewTries(time.Now), Clock: time.Now, Failed: metrics.signInFailed}
-	pages := &web.App{People: s.people, Runs: runs, Bugs: bugs, Tests: tests, Projects: db, Documents: []*huma.OpenAPI{one.OpenAPI(), two.OpenAPI()}, Store: db, Keys: keys, AppURL: cfg.AppURL, BaseURL: cfg.BaseURL, Now: time.Now, Log: log}
+	settings := &project.Settings{Records: db, Notes: s.people, Checker: checker{&git.Mirrors{Root: filepath.Join(cfg.DataDir, "looks")}}, Rotated: s.auth.Forget}
+	pages := &web.App{People: s.people, Settings: settings, Levels: levels(), KeepDays: int(cfg.Keep.Hours() / 24), Runs: runs, Bugs: bugs, Tests: tests, Projects: db, Documents: []*huma.OpenAPI{one.OpenAPI(), two.OpenAPI()}, Store: db, Keys: keys, AppURL: cfg.AppURL, BaseURL: cfg.BaseURL, Now: time.Now, Log: log}
 	if err := pages.Mount(mux); err != nil {
 		return nil, err
 	}
@@ -311,6 +315,15 @@ func (s *Server) Run(ctx context.Context, endAttempts func() bool) error {
 		err = errors.Join(err, served)
 	}
 	return err
+}
+
+// levels answers the names of the isolation levels, the strongest first.
+func levels() []string {
+	var out []string
+	for _, l := range sandbox.Levels() {
+		out = append(out, string(l))
+	}
+	return out
 }
 
 // welcome tells whoever started the service how to become the first administrator, as long

@@ -86,7 +86,9 @@ func links(t *testing.T, db, other *store.DB) {
 	}
 	// What is refused leaves the link open; what has expired is not there.
 	again := link(account.Link{Kind: account.LinkMember, ProjectID: p.ID, Role: account.RoleViewer})
-	if err := db.UseLink(ctx, again, now, func(account.Link) (account.Join, error) { return account.Join{Person: somebody(first[0].Email, false), New: true}, nil }); fault.KindOf(err) != fault.Conflict {
+	if err := db.UseLink(ctx, again, now, func(account.Link) (account.Join, error) {
+		return account.Join{Person: somebody(first[0].Email, false), New: true}, nil
+	}); fault.KindOf(err) != fault.Conflict {
 		t.Errorf("an e-mail was taken twice: %v", err)
 	}
 	if _, err := db.LinkByToken(ctx, again, now); err != nil {
