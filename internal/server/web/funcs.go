@@ -201,8 +201,9 @@ func (a *App) funcs() template.FuncMap {
 		"asset": a.assets.url, "badge": badge, "mark": mark, "icon": icon, "look": lookOf, "when": a.when, "ms": showDuration, "percent": percent,
 		"millis": func(n int64) time.Duration { return time.Duration(n) * time.Millisecond }, "add": func(a, b int) int { return a + b },
 		"join": strings.Join, "plain": plain, "line": firstLine, "frame": frame, "plural": plural, "short": func(s string) string { return s[:min(len(s), 10)] },
-		"title": func(parts []string) string { return plain(strings.Join(parts, " › ")) },
-		"part":  func(v *view, x any) part { return part{View: v, X: x} },
-		"path":  url.PathEscape, "query": url.QueryEscape,
+		"title":   func(parts []string) string { return plain(strings.Join(parts, " › ")) },
+		"part":    func(v *view, x any) part { return part{View: v, X: x} },
+		"snippet": snippet, "agent": agent,
+		"path": url.PathEscape, "query": url.QueryEscape,
 	}
 }

@@ -36,7 +36,10 @@ type App struct {
 		Run(ctx context.Context, id string) (run.Run, error)
 	}
 	// People signs people in. Where it is set, Viewer, CSRF and SignIn are its own.
-	People *account.People
+	People   *account.People
+	Settings *project.Settings
+	Levels   []string // of isolation, that a project may demand
+	KeepDays int      // of artifacts, where a project does not say
 	// Viewer answers who asks: fault.Unauthenticated for nobody that is known. Where it is
 	// nil nobody can sign in, and the pages behind the sign-in are closed.
 	Viewer func(r *http.Request) (account.Viewer, error)
@@ -83,8 +86,9 @@ func (a *App) Mount(mux *http.ServeMux) (err error) {
 	}
 	if a.People != nil {
 		a.mountAccounts(mux)
+	} else {
+		mux.HandleFunc("GET /{$}", a.home)
 	}
-	mux.HandleFunc("GET /{$}", a.home)
 	mux.HandleFunc("GET /assets/{name}", a.asset)
 	mux.HandleFunc("GET /runs/{id}/{token}", a.run)
 	mux.HandleFunc("GET /bugs/{project}/{key}/{token}", a.bug)
