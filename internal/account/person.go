@@ -40,6 +40,9 @@ func (r Role) rank() int {
 // Includes reports whether the role may do what another may.
 func (r Role) Includes(other Role) bool { return r.rank() >= other.rank() }
 
+// Roles lists the roles, the smallest first.
+func Roles() []Role { return []Role{RoleViewer, RoleMember, RoleAdministrator} }
+
 // Membership is a person's role in a project.
 type Membership struct {
 	ProjectID string
@@ -51,6 +54,7 @@ type Membership struct {
 type Viewer struct {
 	Person    Person
 	SessionID string
+	Address   string       // the network address, for the audit log
 	Projects  []Membership // as an administrator of the installation: every project
 }
 
@@ -64,4 +68,21 @@ func (v Viewer) In(projectID string) (Actor, error) {
 	}
 	return Actor{}, fault.New(fault.NotFound, "There is no such project, or you are not a member of it.").
 		WithFix("Ask an administrator of the project to invite you.")
+}
+
+// administers answers nil for an administrator of a project.
+func (v Viewer) administers(projectID string) error {
+	a, err := v.In(projectID)
+	if err != nil {
+		return err
+	}
+	return a.MayAs(RoleAdministrator, projectID, "project")
+}
+
+// MayAdminister answers nil for an administrator of the installation.
+func (v Viewer) MayAdminister() error {
+	if v.Person.Administrator {
+		return nil
+	}
+	return fault.New(fault.Forbidden, "This is for administrators of the installation.").WithFix("Ask one of them.")
 }

@@ -117,7 +117,8 @@ type Run struct {
 	Selection    Selection
 	Branch       string // as asked for; the resolved one once known
 	Commit       string
-	OnDefault    bool // of the tests repository's default branch
+	OnDefault    bool   // of the tests repository's default branch
+	Environment  string // of the project; "" for its default
 	EnvOverrides map[string]string
 	ShardCount   int // 0: in one piece
 	Workers      int // asked for, in each shard; the real number once known

@@ -132,3 +132,10 @@ func (c *Config) urls(addr net.Addr) {
 	}
 	c.ContentURL = strings.TrimSuffix(cmp.Or(c.ContentURL, c.AppURL), "/")
 }
+
+// AppAddress answers under which people reach the web app, as far as the configuration
+// alone tells.
+func (c Config) AppAddress() string {
+	addr := cmp.Or(c.Addr, defaultAddr)
+	return strings.TrimSuffix(cmp.Or(c.AppURL, c.BaseURL, "http://"+addr), "/")
+}

@@ -14,7 +14,7 @@ import (
 )
 
 const runColumns = `id, project_id, name, trigger_kind, phase, verdict, branch, commit_hash, isolation, workers, total, executed,
-	counts, warnings, detail, has_report, created_at, started_at, first_test_at, finished_at, request, shard_count, parked, on_default`
+	counts, warnings, detail, has_report, created_at, started_at, first_test_at, finished_at, request, shard_count, parked, on_default, environment`
 
 // runRequest is what was asked for, as one JSON value that is saved once.
 type runRequest struct {
@@ -43,7 +43,7 @@ func scanRun(r row) (run.Run, error) {
 	var created int64
 	var started, first, finished sql.NullInt64
 	err := r.Scan(&x.ID, &x.ProjectID, &x.Name, &x.Trigger, &x.Phase, &x.Verdict, &x.Branch, &x.Commit, &x.Isolation, &x.Workers,
-		&x.Total, &x.Executed, &counts, &warnings, &detail, &report, &created, &started, &first, &finished, &request, &x.ShardCount, &parked, &onDefault)
+		&x.Total, &x.Executed, &counts, &warnings, &detail, &report, &created, &started, &first, &finished, &request, &x.ShardCount, &parked, &onDefault, &x.Environment)
 	if err != nil {
 		return x, err
 	}
@@ -117,11 +117,11 @@ func startedBefore(ctx context.Context, tx txn, x *run.Run, once run.Once) (*run
 
 func insertRun(ctx context.Context, q querier, x *run.Run) error {
 	return exec(ctx, q, `INSERT INTO run (`+runColumns+`, terminal)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)`,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)`,
 		x.ID, x.ProjectID, x.Name, string(x.Trigger), string(x.Phase), string(x.Verdict), x.Branch, x.Commit, x.Isolation, x.Workers,
 		x.Total, x.Executed, toJSON(x.Counts), toJSON(x.Warnings), detailOf(x), bit(x.HasReport),
 		ms(x.CreatedAt), msPtr(x.StartedAt), msPtr(x.FirstTestAt), msPtr(x.FinishedAt),
-		toJSON(runRequest{Selection: x.Selection, EnvOverrides: x.EnvOverrides, AutoHeal: x.AutoHeal, StartedBy: x.StartedBy}), x.ShardCount, bit(x.Parked), bit(x.OnDefault), bit(x.Terminal()))
+		toJSON(runRequest{Selection: x.Selection, EnvOverrides: x.EnvOverrides, AutoHeal: x.AutoHeal, StartedBy: x.StartedBy}), x.ShardCount, bit(x.Parked), bit(x.OnDefault), x.Environment, bit(x.Terminal()))
 }
 
 // changing answers the columns of a run that can change, for saveRun.
@@ -162,6 +162,13 @@ func (db *DB) Runs(ctx context.Context, q run.Query) ([]run.Run, error) {
 	}
 	if q.Branch != "" {
 		where += ` AND branch = ` + arg(q.Branch)
+	}
+	if q.Environment != "" {
+		in := arg(q.Environment)
+		if q.Default {
+			in += `, ''`
+		}
+		where += ` AND environment IN (` + in + `)`
 	}
 	if q.Trigger != "" {
 		where += ` AND trigger_kind = ` + arg(string(q.Trigger))
@@ -234,13 +241,19 @@ func updateRun(ctx context.Context, tx txn, id string, change func(*run.Run) err
 	return nil
 }
 
-// EndedBefore answers runs that ended before a time and still have their artifacts.
-func (db *DB) EndedBefore(ctx context.Context, t time.Time, limit int) ([]string, error) {
+// EndedBefore answers runs that ended before what their project keeps, or else keep, and
+// still have their artifacts. keep 0 keeps for ever.
+func (db *DB) EndedBefore(ctx context.Context, now time.Time, keep time.Duration, limit int) ([]string, error) {
+	before := ms(now.Add(-keep))
+	if keep <= 0 {
+		before = 0
+	}
 	return list(ctx, db.read, func(r row) (string, error) {
 		var id string
 		err := r.Scan(&id)
 		return id, err
-	}, `SELECT id FROM run WHERE terminal = 1 AND swept = 0 AND finished_at < $1 ORDER BY finished_at LIMIT $2`, ms(t), limit)
+	}, `SELECT run.id FROM run JOIN project ON project.id = run.project_id WHERE run.terminal = 1 AND run.swept = 0
+		AND run.finished_at < CASE WHEN project.keep_days > 0 THEN $1 - project.keep_days * 86400000 ELSE $2 END ORDER BY run.finished_at LIMIT $3`, ms(now), before, limit)
 }
 
 // Swept notes that a run's artifacts are gone.

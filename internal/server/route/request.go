@@ -104,6 +104,11 @@ func loggedPath(path string) string {
 		_, after, _ := strings.Cut(rest, "/")
 		return "/content/…/" + after
 	}
+	for _, page := range []string{"/welcome/", "/invitations/", "/password/"} {
+		if strings.HasPrefix(path, page) {
+			return page + "…"
+		}
+	}
 	for _, page := range []string{"/runs/", "/bugs/"} {
 		if rest, ok := strings.CutPrefix(path, page); ok {
 			id, _, _ := strings.Cut(rest, "/")

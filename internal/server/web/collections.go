@@ -124,9 +124,9 @@ func (a *App) saveCollection(w http.ResponseWriter, r *http.Request, v *visit) e
 	c.ProjectID, c.ID = v.Project.ID, id
 	var err error
 	if id == "" {
-		c, err = a.Tests.Create(r.Context(), c)
+		c, err = a.Tests.Create(r.Context(), v.Actor, c)
 	} else {
-		c, err = a.Tests.Replace(r.Context(), c)
+		c, err = a.Tests.Replace(r.Context(), v.Actor, c)
 	}
 	if bad := badInput(err); bad != nil {
 		return a.collectionForm(w, r, v, id, r.PostForm, bad)
@@ -139,7 +139,7 @@ func (a *App) saveCollection(w http.ResponseWriter, r *http.Request, v *visit) e
 }
 
 func (a *App) dropCollection(w http.ResponseWriter, r *http.Request, v *visit) error {
-	if err := a.Tests.Drop(r.Context(), v.Project.ID, r.PathValue("collection")); err != nil {
+	if err := a.Tests.Drop(r.Context(), v.Actor, r.PathValue("collection")); err != nil {
 		return err
 	}
 	done(w, r, v.base()+"/collections", "The collection is removed. Its runs keep their results.")

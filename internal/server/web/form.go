@@ -43,7 +43,7 @@ func whole(bad *fault.Error, form url.Values, name string) int {
 // startInput reads the form that starts a run.
 func startInput(form url.Values) (in run.StartInput, err error) {
 	bad := fault.New(fault.Invalid, "The run cannot be started as it was asked for.").WithFix("Correct what is named here.")
-	in = run.StartInput{Branch: strings.TrimSpace(form.Get("branch")), ShardCount: whole(bad, form, "shards"), Workers: whole(bad, form, "workers"), Trigger: run.TriggerManual}
+	in = run.StartInput{Branch: strings.TrimSpace(form.Get("branch")), Environment: form.Get("environment"), ShardCount: whole(bad, form, "shards"), Workers: whole(bad, form, "workers"), Trigger: run.TriggerManual}
 	if in.ShardCount == 1 {
 		in.ShardCount = 0
 	}
@@ -59,30 +59,15 @@ func startInput(form url.Values) (in run.StartInput, err error) {
 	default:
 		in.Selection.Kind = run.SelectSuite
 	}
-	in.EnvOverrides = variables(bad, form.Get("env"))
+	env, err := readLines(form.Get("env"))
+	if f := fault.As(err); f != nil {
+		bad.Details = append(bad.Details, f.Details...)
+	}
+	if len(env) > 0 {
+		in.EnvOverrides = env
+	}
 	if len(bad.Details) > 0 {
 		return in, bad
 	}
 	return in, nil
-}
-
-// variables reads lines of NAME=value.
-func variables(bad *fault.Error, text string) map[string]string {
-	var out map[string]string
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\r\n")
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
-		name, value, ok := strings.Cut(line, "=")
-		if !ok {
-			bad.At("env", "%.40q: write NAME=value, one a line", line)
-			continue
-		}
-		if out == nil {
-			out = map[string]string{}
-		}
-		out[strings.TrimSpace(name)] = value
-	}
-	return out
 }

@@ -221,5 +221,6 @@ func (a *App) funcs() template.FuncMap {
 		"took":  func(x run.Result) time.Duration { return x.Duration() },
 		"pct":   func(f float64) float64 { return 100 * f },
 		"path":  url.PathEscape, "query": url.QueryEscape,
+		"part": func(v *view, x any) part { return part{View: v, X: x} }, "snippet": snippet, "agent": agent,
 	}
 }

@@ -275,8 +275,8 @@ func (a *App) moveBugs(w http.ResponseWriter, r *http.Request, v *visit) error {
 			break
 		}
 	}
-	back := ownPath(f.Get("back"))
-	if back == "" {
+	back := localPath(f.Get("back"))
+	if back == "/" {
 		back = v.base() + "/health"
 	}
 	SetFlash(w, r, Flash{Text: text, Bad: len(m.Refused) > 0})

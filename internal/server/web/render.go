@@ -80,6 +80,12 @@ func (v *view) Can(role string) bool {
 
 func projectURL(slug string) string { return "/projects/" + url.PathEscape(slug) }
 
+// part is what a partial is called with: the whole view and one value.
+type part struct {
+	View *view
+	X    any
+}
+
 // loadPages parses every page below pages: pages/shell is the frame that all have, and
 // files called parts.html are partials of all.
 func loadPages(funcs template.FuncMap) (map[string]*template.Template, error) {

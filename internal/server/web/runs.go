@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tas-service/internal/catalog"
+	"tas-service/internal/project"
 	"tas-service/internal/run"
 	"tas-service/internal/server/route"
 )
@@ -116,6 +117,7 @@ type runsPage struct {
 	Chart    *chart
 	Branches []string
 	Triggers []run.Trigger
+	Envs     []project.Environment
 	States   any
 	Q        url.Values
 	Filtered bool
@@ -127,6 +129,15 @@ type runsPage struct {
 func (a *App) runs(w http.ResponseWriter, r *http.Request, v *visit) error {
 	q := r.URL.Query()
 	ask := run.Query{Branch: q.Get("branch"), Trigger: run.Trigger(q.Get("trigger")), Text: strings.TrimSpace(q.Get("q")), Limit: runsShown}
+	envs, err := a.Runs.Environments.Environments(r.Context(), v.Project.ID)
+	if err != nil {
+		return err
+	}
+	for _, e := range envs {
+		if e.Name == q.Get("environment") {
+			ask.Environment, ask.Default = e.Name, e.Default
+		}
+	}
 	for _, s := range runStates {
 		if s.Name == q.Get("state") {
 			ask.Phases = s.Phases
@@ -143,7 +154,7 @@ func (a *App) runs(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if err != nil {
 		return err
 	}
-	p := runsPage{Triggers: run.Triggers(), States: runStates, Q: q, Filtered: len(ask.Phases) > 0 || ask.Branch+string(ask.Trigger)+ask.Text != "", Curl: a.BaseURL}
+	p := runsPage{Triggers: run.Triggers(), States: runStates, Q: q, Envs: envs, Filtered: len(ask.Phases) > 0 || ask.Environment+ask.Branch+string(ask.Trigger)+ask.Text != "", Curl: a.BaseURL}
 	if p.Branches, err = a.Runs.Store.Branches(r.Context(), v.Project.ID, 100); err != nil {
 		return err
 	}
@@ -183,6 +194,7 @@ type startPage struct {
 	Branches    []string
 	Collections []catalog.Counted
 	Tests       []catalog.Test // that are chosen
+	Envs        []project.Environment
 	Default     string
 	Connected   bool
 }
@@ -194,6 +206,9 @@ func (a *App) newRun(w http.ResponseWriter, r *http.Request, v *visit) error {
 func (a *App) startForm(w http.ResponseWriter, r *http.Request, v *visit, form url.Values, bad *problemPage) (err error) {
 	p := startPage{Form: form, Error: bad, Default: v.Project.Repository.Branch, Connected: v.Project.HasTestsRepo()}
 	if p.Branches, err = a.Runs.Store.Branches(r.Context(), v.Project.ID, 100); err != nil {
+		return err
+	}
+	if p.Envs, err = a.Runs.Environments.Environments(r.Context(), v.Project.ID); err != nil {
 		return err
 	}
 	if p.Collections, err = a.Tests.ListCollections(r.Context(), v.Project.ID); err != nil {
@@ -260,7 +275,7 @@ func (a *App) runAgain(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if err != nil {
 		return err
 	}
-	in := run.StartInput{Selection: x.Selection, Branch: x.Branch, EnvOverrides: x.EnvOverrides, ShardCount: x.ShardCount, Trigger: run.TriggerManual}
+	in := run.StartInput{Selection: x.Selection, Branch: x.Branch, Environment: x.Environment, EnvOverrides: x.EnvOverrides, ShardCount: x.ShardCount, Trigger: run.TriggerManual}
 	in.Selection.Rule = nil
 	if r.PostForm.Get("what") == "failed" {
 		rs, _, err := a.Runs.Results(r.Context(), v.Actor, run.ResultQuery{RunID: x.ID, After: -1, Limit: run.MaxTestIDs, Statuses: []run.Status{run.StatusFailed, run.StatusBug}})

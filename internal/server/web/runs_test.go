@@ -140,7 +140,7 @@ func TestStartForm(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	for name, form := range map[string]url.Values{
-		"branch": {"branch": {"a b"}}, "shards": {"shards": {"x"}}, "env": {"env": {"no value"}}, "envOverrides.CI": {"env": {"CI=1"}}, "collection": {"select": {"collection"}}, "grep": {"select": {"grep"}, "grep": {"("}}, "testIds": {"select": {"tests"}},
+		"branch": {"branch": {"a b"}}, "shards": {"shards": {"x"}}, "variables": {"env": {"no value"}}, "envOverrides.CI": {"env": {"CI=1"}}, "collection": {"select": {"collection"}}, "grep": {"select": {"grep"}, "grep": {"("}}, "testIds": {"select": {"tests"}},
 	} {
 		a := s.post(shop+"/runs", form).ok(http.StatusBadRequest, name)
 		if b := form.Get("branch"); b != "" && a.count("input", "value", b) != 1 {

@@ -241,7 +241,7 @@ func (a *App) testAgain(w http.ResponseWriter, r *http.Request, v *visit) error 
 		return err
 	}
 	again, err := a.Runs.Start(r.Context(), v.Actor, run.StartInput{Selection: run.Selection{Kind: run.SelectTests, TestIDs: []string{r.PathValue("test")}},
-		Branch: x.Branch, EnvOverrides: x.EnvOverrides, Trigger: run.TriggerManual})
+		Branch: x.Branch, Environment: x.Environment, EnvOverrides: x.EnvOverrides, Trigger: run.TriggerManual})
 	if err != nil {
 		return err
 	}
@@ -252,9 +252,12 @@ func (a *App) testAgain(w http.ResponseWriter, r *http.Request, v *visit) error 
 // quarantine holds a test, or lets it go.
 func (a *App) quarantine(w http.ResponseWriter, r *http.Request, v *visit) error {
 	f, id := r.PostForm, r.PathValue("test")
-	back := cmp.Or(ownPath(f.Get("back")), v.base()+"/tests/"+url.PathEscape(id))
+	back := localPath(f.Get("back"))
+	if back == "/" {
+		back = v.base() + "/tests/" + url.PathEscape(id)
+	}
 	if f.Get("end") != "" {
-		if err := a.Tests.Release(r.Context(), v.Project.ID, id); err != nil {
+		if err := a.Tests.Release(r.Context(), v.Actor, id); err != nil {
 			return err
 		}
 		done(w, r, back, "The test is out of quarantine: its failures count again from the next run on.")
@@ -264,21 +267,13 @@ func (a *App) quarantine(w http.ResponseWriter, r *http.Request, v *visit) error
 	if err != nil {
 		return fault.New(fault.Invalid, "The quarantine needs the day on which it ends.").WithFix("Choose a day within the next 90 days.").At("until", "a day")
 	}
-	_, err = a.Tests.Quarantine(r.Context(), catalog.Quarantine{ProjectID: v.Project.ID, TestID: id, Owner: cmp.Or(strings.TrimSpace(f.Get("owner")), v.Actor.Name),
+	_, err = a.Tests.Quarantine(r.Context(), v.Actor, catalog.Quarantine{ProjectID: v.Project.ID, TestID: id, Owner: cmp.Or(strings.TrimSpace(f.Get("owner")), v.Actor.Name),
 		Reason: f.Get("reason"), SetBy: v.Actor.Name, ExpiresAt: until.Add(24*time.Hour - time.Second)})
 	if err != nil {
 		return err
 	}
 	done(w, r, back, "The test is in quarantine: from the next run on its failures do not count.")
 	return nil
-}
-
-// ownPath answers a path of ours as it is, and "" for what leads elsewhere.
-func ownPath(p string) string {
-	if !strings.HasPrefix(p, "/") || strings.HasPrefix(p, "//") || strings.ContainsAny(p, "\\\r\n\t") {
-		return ""
-	}
-	return p
 }
 
 // mayAct reports whether whoever visits may do what members may.

@@ -52,6 +52,10 @@ func (a *App) signedIn(h func(w http.ResponseWriter, r *http.Request, v *visit) 
 			return
 		}
 		r = withVisit(r, v)
+		if err := a.checkForm(w, r, *v.Viewer); err != nil {
+			a.fail(w, r, err)
+			return
+		}
 		if err := h(w, r, v); err != nil {
 			a.fail(w, r, err)
 		}

@@ -29,12 +29,18 @@ type App struct {
 	Bugs     *bug.Service
 	Tests    *catalog.Service
 	Projects interface {
-		Projects(ctx context.Context) ([]project.Project, error)
+		Projects(ctx context.Context) ([]project.Project, error) // by name
+		Project(ctx context.Context, id string) (project.Project, error)
 	}
 	Store interface {
 		Run(ctx context.Context, id string) (run.Run, error)
 	}
 	Blobs artifact.Blobs
+	// People signs people in. Where it is set, Viewer, CSRF and SignIn are its own.
+	People   *account.People
+	Settings *project.Settings
+	Levels   []string // of isolation, that a project may demand
+	KeepDays int      // of artifacts, where a project does not say
 	// Viewer answers who asks: fault.Unauthenticated for nobody that is known. Where it is
 	// nil nobody can sign in, and the pages behind the sign-in are closed.
 	Viewer func(r *http.Request) (account.Viewer, error)
@@ -64,7 +70,11 @@ func (a *App) Mount(mux *http.ServeMux) (err error) {
 	if a.pages, err = loadPages(a.funcs()); err != nil {
 		return err
 	}
-	mux.HandleFunc("GET /{$}", a.home)
+	if a.People != nil {
+		a.mountAccounts(mux)
+	} else {
+		mux.HandleFunc("GET /{$}", a.home)
+	}
 	mux.HandleFunc("GET /assets/{name}", a.asset)
 	mux.HandleFunc("GET /reference", a.reference)
 	mux.HandleFunc("GET /problems/{slug}", a.open(a.problem))
@@ -92,18 +102,14 @@ func (a *App) problem(w http.ResponseWriter, r *http.Request) error {
 	return fault.New(fault.NotFound, "There is no such kind of problem.")
 }
 
-// maxForm bounds a form, in bytes.
-const maxForm = 1 << 20
-
 // act makes a handler of a form that members of the project may send.
 func (a *App) act(h func(w http.ResponseWriter, r *http.Request, v *visit) error) http.HandlerFunc {
 	return a.inProject(func(w http.ResponseWriter, r *http.Request, v *visit) error {
 		if err := v.Actor.MayAs(account.RoleMember, v.Project.ID, "project"); err != nil {
 			return err
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-		if err := r.ParseForm(); err != nil {
-			return fault.Wrap(err, fault.Invalid, "The form cannot be read, or it is too large.").WithFix("Load the page again and fill it in once more.")
+		if err := form(w, r); err != nil {
+			return err
 		}
 		return h(w, r, v)
 	})

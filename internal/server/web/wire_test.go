@@ -25,6 +25,6 @@ func (s *site) wire() {
 	s.hub = hub
 	s.app.Tests = &catalog.Service{Store: s.db, Sets: s.db, Held: s.db, History: s.db, Sums: s.db, Clock: clock}
 	s.app.Bugs = &bug.Service{Store: s.db, Clock: clock, Changed: func(id string) { hub.Publish(run.Topic(id)) }}
-	s.app.Runs = &run.Service{Store: s.db, Projects: s.db, Collections: s.app.Tests, Links: links, Patterns: &run.JavaScript{}, Watcher: hub, Clock: clock, Wake: func() {},
+	s.app.Runs = &run.Service{Store: s.db, Projects: s.db, Environments: s.db, Collections: s.app.Tests, Links: links, Patterns: &run.JavaScript{}, Watcher: hub, Clock: clock, Wake: func() {},
 		PageURL: func(id string) string { return "/runs/" + id }}
 }
