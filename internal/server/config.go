@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -36,6 +37,10 @@ type Config struct {
 	HangGrace    time.Duration // TAS_HANG_GRACE: beyond three times its timeout a test hangs; default 30s
 	LostAfter    time.Duration // TAS_LOST_AFTER: silence after which a worker is given up; default 45s
 	OrphanAfter  time.Duration // TAS_ORPHAN_AFTER: how long a worker looks for a service that is gone; default 2m
+	OIDCIssuer   string        // TAS_OIDC_ISSUER: an OpenID Connect provider that people may sign in with
+	OIDCClient   string        // TAS_OIDC_CLIENT_ID: as whom the service is known there
+	OIDCSecret   string        // TAS_OIDC_CLIENT_SECRET
+	OIDCSignUp   bool          // TAS_OIDC_SIGN_UP: true lets in whom nobody has invited
 	MetricsToken string        // TAS_METRICS_TOKEN: asked of whoever reads /metrics; default nobody is asked
 
 	// Program starts this program again: with ["attempt"] behind it, a worker. Default: this executable.
@@ -55,8 +60,17 @@ const (
 // FromEnv reads the configuration; an error names the variable and says what it takes.
 func FromEnv(getenv func(string) string) (Config, error) {
 	c := Config{Addr: getenv("TAS_ADDR"), BaseURL: getenv("TAS_BASE_URL"), AppURL: getenv("TAS_APP_URL"), ContentURL: getenv("TAS_CONTENT_URL"),
-		DataDir: getenv("TAS_DATA_DIR"), DatabaseURL: getenv("TAS_DATABASE_URL"), MasterKey: getenv("TAS_MASTER_KEY_FILE"), WorkerURL: getenv("TAS_WORKER_URL"), ArtifactsURL: getenv("TAS_ARTIFACTS_URL"), BrowsersDir: getenv("TAS_BROWSERS_DIR"), Isolation: getenv("TAS_ISOLATION"), MetricsToken: getenv("TAS_METRICS_TOKEN")}
+		DataDir: getenv("TAS_DATA_DIR"), DatabaseURL: getenv("TAS_DATABASE_URL"), MasterKey: getenv("TAS_MASTER_KEY_FILE"), WorkerURL: getenv("TAS_WORKER_URL"), ArtifactsURL: getenv("TAS_ARTIFACTS_URL"), BrowsersDir: getenv("TAS_BROWSERS_DIR"), Isolation: getenv("TAS_ISOLATION"), MetricsToken: getenv("TAS_METRICS_TOKEN"),
+		OIDCIssuer: getenv("TAS_OIDC_ISSUER"), OIDCClient: getenv("TAS_OIDC_CLIENT_ID"), OIDCSecret: getenv("TAS_OIDC_CLIENT_SECRET")}
 	c.SandboxEnv = strings.FieldsFunc(getenv("TAS_SANDBOX_ENV"), func(r rune) bool { return r == ',' || r == ' ' })
+	if v := getenv("TAS_OIDC_SIGN_UP"); v != "" && v != "true" && v != "false" {
+		return c, fmt.Errorf("TAS_OIDC_SIGN_UP is %q: set true or false, or leave it out", v)
+	} else {
+		c.OIDCSignUp = v == "true"
+	}
+	if (c.OIDCIssuer == "") != (c.OIDCClient == "") || c.OIDCIssuer == "" && c.OIDCSecret != "" {
+		return c, errors.New("TAS_OIDC_ISSUER and TAS_OIDC_CLIENT_ID belong together, with TAS_OIDC_CLIENT_SECRET: set all of them, or none")
+	}
 	for _, f := range []struct {
 		name string
 		into *int
@@ -81,7 +95,7 @@ func FromEnv(getenv func(string) string) (Config, error) {
 			*f.into = d
 		}
 	}
-	for _, f := range []struct{ name, value string }{{"TAS_BASE_URL", c.BaseURL}, {"TAS_APP_URL", c.AppURL}, {"TAS_CONTENT_URL", c.ContentURL}, {"TAS_WORKER_URL", c.WorkerURL}} {
+	for _, f := range []struct{ name, value string }{{"TAS_BASE_URL", c.BaseURL}, {"TAS_APP_URL", c.AppURL}, {"TAS_CONTENT_URL", c.ContentURL}, {"TAS_WORKER_URL", c.WorkerURL}, {"TAS_OIDC_ISSUER", c.OIDCIssuer}} {
 		if u, err := url.Parse(f.value); f.value != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
 			return c, fmt.Errorf("%s is %q: set an address such as https://tas.example.com, or leave it out", f.name, f.value)
 		}
