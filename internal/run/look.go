@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"tas-service/internal/account"
@@ -173,4 +174,27 @@ func FirstBad(past []Past) (bad *Past, lastGood *Past) {
 		}
 	}
 	return bad, nil
+}
+
+// ToGreen answers how long branches stayed red on average: from the end of the first run
+// that failed to the end of the next one that passed. It takes ends with the latest first,
+// and answers how often that happened.
+func ToGreen(ends []End) (mean time.Duration, n int) {
+	red := map[string]time.Time{}
+	var total time.Duration
+	for _, e := range slices.Backward(ends) {
+		since, isRed := red[e.Branch]
+		switch {
+		case e.Phase == Cancelled:
+		case e.Verdict == Fail && !isRed:
+			red[e.Branch] = e.At
+		case e.Verdict == Pass && isRed:
+			total, n = total+e.At.Sub(since), n+1
+			delete(red, e.Branch)
+		}
+	}
+	if n == 0 {
+		return 0, 0
+	}
+	return total / time.Duration(n), n
 }

@@ -119,6 +119,7 @@ type Error struct {
 	Stack    string    `json:"stack,omitempty"`
 	Snippet  string    `json:"snippet,omitempty"`
 	Location *Location `json:"location,omitempty"`
+	Steps    []string  `json:"steps,omitempty"` // the step that failed, after those that it is part of
 }
 
 // Location is a place in the tests repository.

@@ -38,10 +38,13 @@ type Query struct {
 	ProjectID string
 	Phases    []Phase
 	Branch    string
-	Trigger   Trigger
-	Text      string  // beginning of the job name, the ID or the commit
-	After     *Cursor // the last one of the page before
-	Limit     int
+	// Environment, "" for any; Default means the project's default one, under its name or none.
+	Environment string
+	Default     bool
+	Trigger     Trigger
+	Text        string  // beginning of the job name, the ID or the commit
+	After       *Cursor // the last one of the page before
+	Limit       int
 }
 
 // Cursor is a place in a list of runs. Runs that come later lie before it, so a list goes

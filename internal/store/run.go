@@ -163,6 +163,13 @@ func (db *DB) Runs(ctx context.Context, q run.Query) ([]run.Run, error) {
 	if q.Branch != "" {
 		where += ` AND branch = ` + arg(q.Branch)
 	}
+	if q.Environment != "" {
+		in := arg(q.Environment)
+		if q.Default {
+			in += `, ''`
+		}
+		where += ` AND environment IN (` + in + `)`
+	}
 	if q.Trigger != "" {
 		where += ` AND trigger_kind = ` + arg(string(q.Trigger))
 	}

@@ -65,7 +65,7 @@ func newHouseWith(t *testing.T, change func(*web.App)) *house {
 	h.url = srv.URL
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	h.app = &web.App{Projects: db, Store: db, Keys: keys, AppURL: srv.URL, BaseURL: srv.URL, Now: clock, Log: log, People: h.people}
-	(&site{db: db, app: h.app}).wire()
+	(&site{t: t, db: db, app: h.app}).wire()
 	h.wireAccounts()
 	change(h.app)
 	mux := http.NewServeMux()

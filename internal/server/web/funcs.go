@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"tas-service/internal/run"
 )
 
 // look is how a word of ours is shown: never by its colour alone.
@@ -196,14 +198,29 @@ func with(q url.Values, pairs ...string) string {
 	return "?" + out.Encode()
 }
 
+// dict makes a map out of names and values, for partials that need several.
+func dict(pairs ...any) (map[string]any, error) {
+	out := map[string]any{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		name, ok := pairs[i].(string)
+		if !ok {
+			return nil, fmt.Errorf("%v is no name", pairs[i])
+		}
+		out[name] = pairs[i+1]
+	}
+	return out, nil
+}
+
 func (a *App) funcs() template.FuncMap {
 	return template.FuncMap{
 		"asset": a.assets.url, "badge": badge, "mark": mark, "icon": icon, "look": lookOf, "when": a.when, "ms": showDuration, "percent": percent,
 		"millis": func(n int64) time.Duration { return time.Duration(n) * time.Millisecond }, "add": func(a, b int) int { return a + b },
 		"join": strings.Join, "plain": plain, "line": firstLine, "frame": frame, "plural": plural, "short": func(s string) string { return s[:min(len(s), 10)] },
-		"title":   func(parts []string) string { return plain(strings.Join(parts, " › ")) },
-		"part":    func(v *view, x any) part { return part{View: v, X: x} },
-		"snippet": snippet, "agent": agent,
-		"path": url.PathEscape, "query": url.QueryEscape,
+		"title": func(parts []string) string { return plain(strings.Join(parts, " › ")) },
+		"dict":  dict,
+		"took":  func(x run.Result) time.Duration { return x.Duration() },
+		"pct":   func(f float64) float64 { return 100 * f },
+		"path":  url.PathEscape, "query": url.QueryEscape,
+		"part": func(v *view, x any) part { return part{View: v, X: x} }, "snippet": snippet, "agent": agent,
 	}
 }

@@ -2,7 +2,6 @@ package web_test
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -16,6 +15,7 @@ import (
 	"golang.org/x/net/html"
 
 	"tas-service/internal/account"
+	"tas-service/internal/event"
 	"tas-service/internal/fault"
 	"tas-service/internal/project"
 	"tas-service/internal/secret"
@@ -32,6 +32,7 @@ type site struct {
 	p       project.Project
 	role    account.Role // in p; "" for nobody who is signed in
 	now     time.Time
+	hub     *event.Hub
 }
 
 func newSite(t *testing.T) *site {
@@ -51,7 +52,7 @@ func newSite(t *testing.T) *site {
 	}
 	s := &site{t: t, db: db, p: p, role: account.RoleMember, now: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)}
 	s.app = &web.App{Projects: db, Store: db, Keys: keys, AppURL: "http://tas.example", BaseURL: "http://tas.example",
-		Now: func() time.Time { return s.now }, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Now: func() time.Time { return s.now }, Log: slog.New(slog.NewTextHandler(noted{t}, nil)),
 		Viewer: func(*http.Request) (account.Viewer, error) {
 			if s.role == "" {
 				return account.Viewer{}, fault.New(fault.Unauthenticated, "Nobody is signed in.")
@@ -159,8 +160,9 @@ func (a *answer) sound(what string) {
 		}
 	}
 	for _, want := range []string{"main", "h1", "title", "header"} {
-		if len(all(a.doc, want)) != 1 {
-			a.t.Errorf("%s: has %d <%s>", what, len(all(a.doc, want)), want)
+		found := slices.DeleteFunc(all(a.doc, want), func(n *html.Node) bool { return under(n, "svg") })
+		if len(found) != 1 {
+			a.t.Errorf("%s: has %d <%s>", what, len(found), want)
 		}
 	}
 }
@@ -241,4 +243,14 @@ func (a *answer) without(words ...string) *answer {
 		}
 	}
 	return a
+}
+
+// noted fails a test when the pages log an error: each is a page that could not be made.
+type noted struct{ t *testing.T }
+
+func (n noted) Write(line []byte) (int, error) {
+	if strings.Contains(string(line), "level=ERROR") {
+		n.t.Errorf("logged: %s", line)
+	}
+	return len(line), nil
 }
