@@ -164,7 +164,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 	if err := errors.Join(mountRunner(mux), mountCLI(mux)); err != nil {
 		return nil, err
 	}
-	base := route.Base{BaseURL: cfg.BaseURL, Log: log, Observe: metrics.request}
+	base := route.Base{BaseURL: cfg.BaseURL, Proxies: cfg.Proxies, Log: log, Observe: metrics.request}
 	guarded, err := pages.Protect(base.Wrap(mux))
 	if err != nil {
 		return nil, err
