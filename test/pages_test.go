@@ -75,7 +75,7 @@ func TestRunPage(t *testing.T) {
 			t.Errorf("%s: %d", name, resp.StatusCode)
 		}
 	}
-	for _, address := range []string{"/", "/problems/unauthenticated"} {
+	for _, address := range []string{"/sign-in", "/problems/unauthenticated"} {
 		if resp := get(t, s.URL+address, ""); resp.StatusCode != http.StatusOK {
 			t.Errorf("%s: %d", address, resp.StatusCode)
 		}

@@ -51,7 +51,7 @@ func (p *People) Enter(ctx context.Context, token string, in Entrant, from Clien
 	if join.Password, err = p.Hasher.Hash(ctx, in.Password); err != nil {
 		return "", err
 	}
-	if err := p.use(ctx, token, l, join, from.Address); err != nil {
+	if err := p.use(ctx, l, join, from.Address); err != nil {
 		return "", err
 	}
 	return p.begin(ctx, join.Person, from)
@@ -88,11 +88,12 @@ func (p *People) Accept(ctx context.Context, v Viewer, token string) error {
 	if l.Kind == LinkReset || l.Kind == LinkFirst {
 		return fault.New(fault.Conflict, "This link is not for somebody who is signed in.").WithFix("Sign out and open it again.")
 	}
-	return p.use(ctx, token, l, Join{Person: v.Person}, v.Address)
+	return p.use(ctx, l, Join{Person: v.Person}, v.Address)
 }
 
-func (p *People) use(ctx context.Context, token string, l Link, join Join, address string) error {
-	err := p.Records.UseLink(ctx, tokenHash(token), p.Clock(), func(l Link) (Join, error) {
+// use uses a link up that was looked at before: it may be gone since.
+func (p *People) use(ctx context.Context, l Link, join Join, address string) error {
+	err := p.Records.UseLink(ctx, l.TokenHash, p.Clock(), func(l Link) (Join, error) {
 		if l.Email != "" && l.Email != join.Person.Email {
 			return Join{}, fault.New(fault.Forbidden, "This invitation is for %s.", l.Email).WithFix("Sign in as that person, or ask for an invitation of your own.")
 		}

@@ -23,6 +23,7 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 
 	"tas-service/internal/account"
+	"tas-service/internal/account/oidc"
 	"tas-service/internal/artifact"
 	"tas-service/internal/artifact/blobstore"
 	"tas-service/internal/bug"
@@ -152,6 +153,10 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 	s.people = &account.People{Records: db, Hasher: account.NewHasher(runtime.GOMAXPROCS(0)), Tries: account.NewTries(time.Now), Clock: time.Now, Failed: metrics.signInFailed}
 	settings := &project.Settings{Records: db, Notes: s.people, Checker: checker{&git.Mirrors{Root: filepath.Join(cfg.DataDir, "looks")}}, Rotated: s.auth.Forget}
 	pages := &web.App{People: s.people, Settings: settings, Levels: levels(), KeepDays: int(cfg.Keep.Hours() / 24), Runs: runs, Bugs: bugs, Tests: tests, Projects: db, Blobs: s.blobs, Separate: cfg.ContentURL != cfg.AppURL, Documents: []*huma.OpenAPI{one.OpenAPI(), two.OpenAPI()}, Store: db, Keys: keys, AppURL: cfg.AppURL, BaseURL: cfg.BaseURL, Now: time.Now, Log: log}
+	if cfg.OIDCIssuer != "" {
+		pages.SignUp = cfg.OIDCSignUp
+		pages.Provider = oidc.New(oidc.Config{Issuer: cfg.OIDCIssuer, ClientID: cfg.OIDCClient, ClientSecret: cfg.OIDCSecret, Callback: cfg.AppURL + web.Callback})
+	}
 	if err := pages.Mount(mux); err != nil {
 		return nil, err
 	}
@@ -159,7 +164,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 	if err := errors.Join(mountRunner(mux), mountCLI(mux)); err != nil {
 		return nil, err
 	}
-	base := route.Base{BaseURL: cfg.BaseURL, Log: log, Observe: metrics.request}
+	base := route.Base{BaseURL: cfg.BaseURL, Proxies: cfg.Proxies, Log: log, Observe: metrics.request}
 	guarded, err := pages.Protect(base.Wrap(mux))
 	if err != nil {
 		return nil, err

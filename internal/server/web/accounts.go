@@ -149,6 +149,9 @@ func (a *App) mountAccounts(mux *http.ServeMux) {
 	mux.HandleFunc("POST /administration/people/{id}/role", a.signedIn(a.setAdministrator))
 	mux.HandleFunc("POST /administration/people/{id}/remove", a.signedIn(a.removePerson))
 	a.mountSettings(mux)
+	if a.Provider != nil {
+		a.mountProvider(mux)
+	}
 	for _, kind := range []string{"welcome", "invitations", "password"} {
 		mux.HandleFunc("GET /"+kind+"/{token}", a.open(a.linkPage))
 		mux.HandleFunc("POST /"+kind+"/{token}", a.open(a.enter))

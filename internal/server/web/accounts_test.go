@@ -39,6 +39,11 @@ const password = "correct horse battery"
 
 func newHouse(t *testing.T) *house {
 	t.Helper()
+	return newHouseWith(t, func(*web.App) {})
+}
+
+func newHouseWith(t *testing.T, change func(*web.App)) *house {
+	t.Helper()
 	keys, err := secret.NewKeyring(make([]byte, secret.KeySize))
 	if err != nil {
 		t.Fatal(err)
@@ -62,6 +67,7 @@ func newHouse(t *testing.T) *house {
 	h.app = &web.App{Projects: db, Store: db, Keys: keys, AppURL: srv.URL, BaseURL: srv.URL, Now: clock, Log: log, People: h.people}
 	(&site{t: t, db: db, app: h.app}).wire()
 	h.wireAccounts()
+	change(h.app)
 	mux := http.NewServeMux()
 	if err := h.app.Mount(mux); err != nil {
 		t.Fatal(err)

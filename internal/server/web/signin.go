@@ -16,6 +16,7 @@ type signInForm struct {
 	Next, Email string
 	Trouble     *fault.Error
 	Nobody      bool // nobody can sign in yet
+	Provider    string
 }
 
 func (a *App) signInPage(w http.ResponseWriter, r *http.Request) error {
@@ -28,7 +29,7 @@ func (a *App) signInPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	a.show(w, r, http.StatusOK, "accounts/signin", Page{Title: "Sign in", Data: signInForm{Next: next, Nobody: !has}})
+	a.show(w, r, http.StatusOK, "accounts/signin", Page{Title: "Sign in", Data: signInForm{Next: next, Nobody: !has, Provider: a.providerName()}})
 	return nil
 }
 
@@ -36,7 +37,7 @@ func (a *App) signIn(w http.ResponseWriter, r *http.Request) error {
 	if err := form(w, r); err != nil {
 		return err
 	}
-	in := signInForm{Next: localPath(r.PostFormValue("next")), Email: r.PostFormValue("email")}
+	in := signInForm{Provider: a.providerName(), Next: localPath(r.PostFormValue("next")), Email: r.PostFormValue("email")}
 	token, err := a.People.SignIn(r.Context(), in.Email, r.PostFormValue("password"), client(r))
 	switch fault.KindOf(err) {
 	case fault.Unauthenticated, fault.RateLimited:
@@ -79,13 +80,14 @@ type linkForm struct {
 	Trouble     *fault.Error
 	MinPassword int
 	Path        string
+	Provider    string
 }
 
 // ByOperator reports whether the link has no other name to show than the service's.
 func (f linkForm) ByOperator() bool { return f.Link.MadeBy == "" }
 
 func (a *App) linkForm(r *http.Request) (linkForm, error) {
-	f := linkForm{MinPassword: account.MinPassword, Path: r.URL.Path}
+	f := linkForm{Provider: a.providerName(), MinPassword: account.MinPassword, Path: r.URL.Path}
 	l, err := a.People.Opened(r.Context(), r.PathValue("token"))
 	if err != nil {
 		return f, err

@@ -39,8 +39,10 @@ type App struct {
 	// People signs people in. Where it is set, Viewer, CSRF and SignIn are its own.
 	People   *account.People
 	Settings *project.Settings
-	Levels   []string // of isolation, that a project may demand
-	KeepDays int      // of artifacts, where a project does not say
+	Provider account.Provider // that people may sign in with, nil for none
+	SignUp   bool             // whoever it vouches for may come in without an invitation
+	Levels   []string         // of isolation, that a project may demand
+	KeepDays int              // of artifacts, where a project does not say
 	// Viewer answers who asks: fault.Unauthenticated for nobody that is known. Where it is
 	// nil nobody can sign in, and the pages behind the sign-in are closed.
 	Viewer func(r *http.Request) (account.Viewer, error)
