@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"tas-service/internal/run"
 )
@@ -163,6 +164,12 @@ func frame(snippet string) []codeLine {
 	return out
 }
 
+// initial is the first letter of a name.
+func initial(name string) string {
+	r, _ := utf8.DecodeRuneInString(name)
+	return string(r)
+}
+
 // plural is a number with its word.
 func plural(n int, word string) string {
 	if n == 1 {
@@ -215,7 +222,7 @@ func (a *App) funcs() template.FuncMap {
 	return template.FuncMap{
 		"asset": a.assets.url, "badge": badge, "mark": mark, "icon": icon, "look": lookOf, "when": a.when, "ms": showDuration, "percent": percent,
 		"millis": func(n int64) time.Duration { return time.Duration(n) * time.Millisecond }, "add": func(a, b int) int { return a + b },
-		"join": strings.Join, "plain": plain, "line": firstLine, "frame": frame, "plural": plural, "short": func(s string) string { return s[:min(len(s), 10)] },
+		"join": strings.Join, "plain": plain, "line": firstLine, "frame": frame, "plural": plural, "initial": initial, "short": func(s string) string { return s[:min(len(s), 10)] },
 		"title": func(parts []string) string { return plain(strings.Join(parts, " › ")) },
 		"dict":  dict,
 		"took":  func(x run.Result) time.Duration { return x.Duration() },
