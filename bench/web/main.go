@@ -205,7 +205,7 @@ func (s *site) seed(ctx context.Context, runs, tests, results int) error {
 		if i == runs/2 {
 			name, n = "bench-large", tests
 		}
-		if err := s.one(ctx, name, i, n, &next, ids, first.Add(span / time.Duration(runs) * time.Duration(i))); err != nil {
+		if err := s.one(ctx, name, i, n, &next, ids, first.Add(span/time.Duration(runs)*time.Duration(i))); err != nil {
 			return err
 		}
 	}
