@@ -126,7 +126,7 @@ func runErrors(es []attempt.Error) []run.Error {
 }
 
 func runError(e attempt.Error) run.Error {
-	out := run.Error{Code: e.Code, Message: e.Message, Stack: e.Stack, Snippet: e.Snippet}
+	out := run.Error{Code: e.Code, Message: e.Message, Stack: e.Stack, Snippet: e.Snippet, Steps: e.Steps}
 	if e.Location != nil {
 		out.Location = &run.Location{File: e.Location.File, Line: e.Location.Line, Column: e.Location.Column}
 	}
