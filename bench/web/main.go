@@ -143,7 +143,7 @@ func (s *site) walk(ctx context.Context) error {
 		{"a run that failed", base + "/runs/" + red}, {"a run of 5,000 tests", base + "/runs/" + large.ID}, {"its flaky tests", base + "/runs/" + large.ID + "?status=flaky"},
 		{"a test in a run", base + "/runs/" + red + "/tests/" + test}, {"tests", base + "/tests"}, {"tests with a tag and a text", base + "/tests?tag=%40slow&q=product+4"},
 		{"a test", base + "/tests/" + test}, {"collections", base + "/collections"}, {"a collection with its preview", base + "/collections/new?tags=%40slow"},
-		{"health", base + "/health"}, {"health, 30 days of all branches", base + "/health?days=30&branch=*"}, {"health of a tag and a branch", base + "/health?tag=%40slow&branch=topic&days=30"},
+		{"health", base + "/health"}, {"health, 14 days of all branches", base + "/health?days=14&branch=*"}, {"health of a tag and a branch", base + "/health?tag=%40slow&branch=topic&days=14"},
 		{"a bug", base + "/bugs/BUG-1"},
 	} {
 		var times []time.Duration
@@ -205,7 +205,7 @@ func (s *site) seed(ctx context.Context, runs, tests, results int) error {
 		if i == runs/2 {
 			name, n = "bench-large", tests
 		}
-		if err := s.one(ctx, name, i, n, &next, ids, first.Add(span / time.Duration(runs) * time.Duration(i))); err != nil {
+		if err := s.one(ctx, name, i, n, &next, ids, first.Add(span/time.Duration(runs)*time.Duration(i))); err != nil {
 			return err
 		}
 	}

@@ -22,11 +22,12 @@ const (
 	bugsShown = 60
 	topShown  = 10
 	endsRead  = 20_000
-	everyDays = 14 // looked at where nothing is said
+	everyDays = 7 // looked at where nothing is said
 )
 
-// periods that the dashboard looks at, in days.
-var periods = []int{1, 7, 14, 30}
+// periods that the dashboard looks at, in days: longer ones would sum up more days of more
+// tests than a page may wait for.
+var periods = []int{1, 3, 7, 14}
 
 func (a *App) mountHealth(mux *http.ServeMux) {
 	mux.HandleFunc("GET /projects/{slug}/health", a.inProject(a.health))

@@ -30,7 +30,7 @@ CREATE TABLE test_day (
   duration_ms BIGINT NOT NULL, -- of those, together
   PRIMARY KEY (project_id, day, branch, test_id)
 );
-CREATE INDEX test_day_test ON test_day (test_id, day);
+CREATE INDEX test_day_test ON test_day (project_id, test_id, day, branch, on_default, passed, failed, flaky, timed, duration_ms); -- sums need no rows
 INSERT INTO test_day (project_id, day, branch, test_id, on_default, passed, failed, flaky, timed, duration_ms)
 SELECT run.project_id, run.finished_at / 86400000, run.branch, result.test_id, max(run.on_default),
   count(*) FILTER (WHERE result.status IN ('passed', 'recovered')), count(*) FILTER (WHERE result.status IN ('failed', 'bug')), count(*) FILTER (WHERE result.status = 'flaky'),
