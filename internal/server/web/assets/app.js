@@ -48,8 +48,9 @@ document.addEventListener('click', async event => {
     if (!menu.contains(event.target)) menu.open = false;
 });
 
-// Filters apply when a choice is made; the button is for whoever has no script.
-for (const form of document.querySelectorAll('form.filters')) {
+// Filters apply when a choice is made; the button is for whoever has no script. A form that
+// changes something looks alike and waits for its button.
+for (const form of document.querySelectorAll('form.filters:not([method=post])')) {
   form.addEventListener('change', event => { if (event.target.matches('select, input[type=checkbox]')) form.requestSubmit(); });
   form.addEventListener('submit', () => { for (const e of form.elements) if (e.name && !e.value) e.disabled = true; });
 }

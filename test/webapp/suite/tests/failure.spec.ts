@@ -6,7 +6,7 @@ test('a failed test shows its error, the code, the step and what it looked like'
   const why = page.locator('section', { has: page.getByRole('heading', { name: 'Why it failed' }) });
   await expect(why).toContainText('toHaveText');
   await expect(why.locator('pre.code .hot')).toContainText('toHaveText');
-  await expect(why.getByText('reads the price')).toBeVisible();
+  await expect(why.getByText('reads the price', { exact: true })).toBeVisible();
   const shot = page.locator('.shots img').first();
   await shot.scrollIntoViewIfNeeded();
   await expect.poll(() => shot.evaluate((i: HTMLImageElement) => i.complete && i.naturalWidth), 'the screenshot is shown').toBeGreaterThan(100);

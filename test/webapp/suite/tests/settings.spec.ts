@@ -26,11 +26,11 @@ test('the check of the tests repository says precisely what fails', async ({ pag
   await page.goto(app.empty.replace(/runs$/, 'settings'));
   const repository = page.locator('#repository');
   await repository.getByRole('textbox', { name: 'Address', exact: true }).fill('file:///nowhere/at/all');
-  await repository.getByRole('button', { name: 'Save' }).click();
+  await repository.getByRole('button', { name: 'Save', exact: true }).click();
   await page.locator('#repository').getByRole('button', { name: 'Check what is saved' }).click();
   await expect(page.locator('#checked')).toContainText('Runs would fail');
   await page.locator('#repository').getByRole('textbox', { name: 'Address', exact: true }).fill('');
-  await page.locator('#repository').getByRole('button', { name: 'Save' }).click();
+  await page.locator('#repository').getByRole('button', { name: 'Save', exact: true }).click();
 });
 
 test('a collection by rule shows what it would hold while it is written', async ({ page }) => {
