@@ -91,6 +91,10 @@ bench-pages: setup-tests ## Whether lists page in constant time, with 10,000 run
 	go run ./bench/pages
 	scripts/with-postgres.sh go run ./bench/pages
 
+.PHONY: bench-web
+bench-web: ## What the web app's pages cost, with 10,000 runs, 5,000 tests and 1,000,000 results
+	go run ./bench/web
+
 .PHONY: bench-bugs
 bench-bugs: ## How well failures are grouped into bugs, on labelled failures of real shapes
 	go run ./bench/bugs

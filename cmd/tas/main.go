@@ -21,6 +21,7 @@ type commands struct {
 	cli.Commands
 	Serve   operator.Serve   `cmd:"" help:"Run the service."`
 	Project operator.Project `cmd:"" help:"Create and change projects on this machine."`
+	Admin   operator.Admin   `cmd:"" help:"Let people into the web app."`
 	Attempt operator.Attempt `cmd:"" hidden:"" help:"Execute one attempt at a run; the service starts this."`
 	Version kong.VersionFlag `help:"Print the version."`
 }

@@ -8,6 +8,7 @@ type Via string
 // The ways.
 const (
 	ViaKey      Via = "key"      // a project's API key
+	ViaSession  Via = "session"  // a person who signed in to the web app
 	ViaOperator Via = "operator" // a person with a shell on the machine of the service
 )
 
@@ -15,7 +16,10 @@ const (
 // acts on exactly one project.
 type Actor struct {
 	ProjectID string
-	KeyID     string
+	KeyID     string // of ViaKey
+	PersonID  string // of ViaSession
+	Name      string // of the person
+	Role      Role   // of the person in the project
 	Via       Via
 }
 
@@ -27,4 +31,18 @@ func (a Actor) May(projectID, what string) error {
 	}
 	return fault.New(fault.NotFound, "There is no such %s in this project.", what).
 		WithFix("Check the ID, and that the API key belongs to the project that you mean.")
+}
+
+// MayAs answers nil when the actor may act on a project in a role: an API key may do what
+// a member may. It answers fault.NotFound as May does, and fault.Forbidden where the
+// actor sees the project but has too small a role.
+func (a Actor) MayAs(role Role, projectID, what string) error {
+	if err := a.May(projectID, what); err != nil {
+		return err
+	}
+	if a.Via == ViaOperator || a.Via == ViaKey && RoleMember.Includes(role) || a.Via == ViaSession && a.Role.Includes(role) {
+		return nil
+	}
+	return fault.New(fault.Forbidden, "This takes the role %s in the project.", role).
+		WithFix("Ask an administrator of the project for that role.")
 }

@@ -232,6 +232,7 @@ type Error struct {
 	Snippet  string    `json:"snippet,omitempty"`
 	Location *Location `json:"location,omitempty"`
 	Code     string    `json:"code,omitempty"`
+	Steps    []string  `json:"steps,omitempty"` // the step that failed, after those that it is part of
 }
 
 // Location is a place in the tests repository.

@@ -1,6 +1,7 @@
 package bug
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -17,7 +18,12 @@ type Store interface {
 	Bugs(ctx context.Context, q Query) ([]Bug, error)
 	// Bug answers one bug with its history.
 	Bug(ctx context.Context, projectID string, number int) (Bug, error)
+	// UpdateBug changes a bug; TestIDs are saved as they are left.
 	UpdateBug(ctx context.Context, projectID string, number int, change func(*Bug) error) error
+	// Seen answers how often bugs were seen in runs, the run of the latest first.
+	Seen(ctx context.Context, projectID, key string, limit int) ([]Sighting, error)
+	// SeenOn answers which of a project's bugs were seen on a branch since a time.
+	SeenOn(ctx context.Context, projectID, branch string, since time.Time) (map[string]bool, error)
 }
 
 // Which names results of a run: those of some tests, or all that failed and have no bug.
@@ -53,7 +59,8 @@ type Query struct {
 	States     []State
 	Severities []Severity
 	TestID     string
-	Before     int // only smaller numbers; 0 for the beginning
+	Since      time.Time // seen since then; the zero time for any
+	Before     int       // only smaller numbers; 0 for the beginning
 	Limit      int
 }
 
@@ -96,13 +103,21 @@ func (s *Service) Move(ctx context.Context, actor account.Actor, key string, to 
 	if err != nil {
 		return err
 	}
+	if err := actor.MayAs(account.RoleMember, actor.ProjectID, "bug"); err != nil {
+		return err
+	}
 	return s.Store.UpdateBug(ctx, actor.ProjectID, n, func(b *Bug) error {
 		return b.Move(Event{At: s.Clock(), To: to, By: by(actor), Comment: comment}, until)
 	})
 }
 
 // by names an actor for the record.
-func by(a account.Actor) string { return string(a.Via) + ":" + a.KeyID }
+func by(a account.Actor) string {
+	if a.Via == account.ViaSession {
+		return cmp.Or(a.Name, a.PersonID)
+	}
+	return string(a.Via) + ":" + a.KeyID
+}
 
 // File files what failed in a run under its bugs, once: what has a bug already is left
 // alone. Results that no test gave are filed nowhere: they tell of no bug.

@@ -73,6 +73,8 @@ func (s *Service) Submit(ctx context.Context, actor account.Actor, runID, from s
 		switch {
 		case r.ProjectID != actor.ProjectID:
 			return actor.May("", "run")
+		case actor.MayAs(account.RoleMember, r.ProjectID, "run") != nil:
+			return actor.MayAs(account.RoleMember, r.ProjectID, "run")
 		case !r.Terminal():
 			return fault.New(fault.Conflict, "The run has not finished, so its results cannot be judged yet.").
 				WithFix("Poll GET /execution/status/run/%s until isTerminal is true.", runID)

@@ -11,6 +11,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 	"github.com/google/uuid"
 
+	"tas-service/internal/account"
 	"tas-service/internal/fault"
 )
 
@@ -150,8 +151,11 @@ func (s *Service) ListCollections(ctx context.Context, projectID string) ([]Coun
 	})
 }
 
-// Create keeps a new collection.
-func (s *Service) Create(ctx context.Context, c Collection) (Collection, error) {
+// Create keeps a new collection, for a member of its project.
+func (s *Service) Create(ctx context.Context, actor account.Actor, c Collection) (Collection, error) {
+	if err := actor.MayAs(account.RoleMember, c.ProjectID, "collection"); err != nil {
+		return c, err
+	}
 	if err := s.checkCollection(ctx, &c); err != nil {
 		return c, err
 	}
@@ -168,7 +172,10 @@ func (s *Service) Create(ctx context.Context, c Collection) (Collection, error) 
 }
 
 // Replace changes a collection to what is given; its ID and creation stay.
-func (s *Service) Replace(ctx context.Context, c Collection) (Collection, error) {
+func (s *Service) Replace(ctx context.Context, actor account.Actor, c Collection) (Collection, error) {
+	if err := actor.MayAs(account.RoleMember, c.ProjectID, "collection"); err != nil {
+		return c, err
+	}
 	old, err := s.Collection(ctx, c.ProjectID, c.ID)
 	if err != nil {
 		return c, err
@@ -181,7 +188,11 @@ func (s *Service) Replace(ctx context.Context, c Collection) (Collection, error)
 }
 
 // Drop removes a collection. Runs of it keep their results.
-func (s *Service) Drop(ctx context.Context, projectID, id string) error {
+func (s *Service) Drop(ctx context.Context, actor account.Actor, id string) error {
+	projectID := actor.ProjectID
+	if err := actor.MayAs(account.RoleMember, projectID, "collection"); err != nil {
+		return err
+	}
 	if _, err := s.Collection(ctx, projectID, id); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ type Outcome struct {
 	At     time.Time
 	Commit string
 	Result OutcomeKind
+	Took   time.Duration
 	Outage bool // it failed together with most of its run, over one cause
 }
 

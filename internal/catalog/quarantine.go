@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"tas-service/internal/account"
 	"tas-service/internal/fault"
 )
 
@@ -45,7 +46,10 @@ type Quarantines interface {
 
 // Quarantine puts a test into quarantine, or changes it: fault.Conflict when the project
 // has as many as it may.
-func (s *Service) Quarantine(ctx context.Context, q Quarantine) (Quarantine, error) {
+func (s *Service) Quarantine(ctx context.Context, actor account.Actor, q Quarantine) (Quarantine, error) {
+	if err := actor.MayAs(account.RoleMember, q.ProjectID, "test"); err != nil {
+		return q, err
+	}
 	now := s.Clock()
 	q.Owner, q.Reason, q.CreatedAt, q.TestID = strings.TrimSpace(q.Owner), strings.TrimSpace(q.Reason), now, strings.ToLower(q.TestID)
 	bad := fault.New(fault.Invalid, "The test cannot be quarantined so.").WithFix("Correct the fields named in errors.")
@@ -74,8 +78,11 @@ func (s *Service) Quarantine(ctx context.Context, q Quarantine) (Quarantine, err
 }
 
 // Release ends a test's quarantine: fault.NotFound when it has none.
-func (s *Service) Release(ctx context.Context, projectID, testID string) error {
-	had, err := s.Held.DropQuarantine(ctx, projectID, strings.ToLower(testID))
+func (s *Service) Release(ctx context.Context, actor account.Actor, testID string) error {
+	if err := actor.MayAs(account.RoleMember, actor.ProjectID, "test"); err != nil {
+		return err
+	}
+	had, err := s.Held.DropQuarantine(ctx, actor.ProjectID, strings.ToLower(testID))
 	if err == nil && !had {
 		return fault.New(fault.NotFound, "This test is not in quarantine.").WithFix("GET /quarantine lists those that are.")
 	}

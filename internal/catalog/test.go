@@ -7,6 +7,8 @@ import (
 	"context"
 	"strings"
 	"time"
+
+	"tas-service/internal/fault"
 )
 
 // Test is one test of a project, whatever Playwright projects it runs in.
@@ -65,12 +67,18 @@ var escapeSeparator = strings.NewReplacer(separator, `\u`, `\`, `\\`)
 type Store interface {
 	// Tests lists what can be run, ordered by file, line and ID.
 	Tests(ctx context.Context, q Query) ([]Test, error)
+	// TestsByID answers tests, also those that the branch has no more, in any order.
+	TestsByID(ctx context.Context, projectID string, ids []string) ([]Test, error)
+	// Facets answers the tags and the owners that a project's tests have, in order.
+	Facets(ctx context.Context, projectID string) (tags, owners []string, err error)
 }
 
 // Query selects tests for a listing.
 type Query struct {
 	ProjectID string
 	Text      string // part of the file or a title, in any letter case; "" for all
+	Tag       string // "" for all
+	Owner     string // "" for all
 	After     *Cursor
 	Limit     int
 }
@@ -94,6 +102,7 @@ type Service struct {
 	Sets    Collections
 	Held    Quarantines
 	History Histories
+	Sums    Sums
 	Clock   func() time.Time
 }
 
@@ -102,6 +111,72 @@ type Entry struct {
 	Test
 	Health     Health
 	Quarantine *Quarantine // nil when it has none
+	Outcomes   []Outcome   // that its health is made of, newest first
+}
+
+// Get answers one test of a project with its health: fault.NotFound for none.
+func (s *Service) Get(ctx context.Context, projectID, id string) (Entry, error) {
+	found, err := s.Named(ctx, projectID, []string{strings.ToLower(id)})
+	if err != nil {
+		return Entry{}, err
+	}
+	for _, t := range found {
+		page := []Entry{{Test: t}}
+		err := s.describe(ctx, projectID, page)
+		return page[0], err
+	}
+	return Entry{}, fault.New(fault.NotFound, "There is no such test in this project.").WithFix("Look for it among the project's tests.")
+}
+
+// Named answers tests by their IDs; those that there are not are left out.
+func (s *Service) Named(ctx context.Context, projectID string, ids []string) (map[string]Test, error) {
+	out := make(map[string]Test, len(ids))
+	if len(ids) == 0 {
+		return out, nil
+	}
+	found, err := s.Store.TestsByID(ctx, projectID, ids)
+	for _, t := range found {
+		out[t.ID] = t
+	}
+	return out, err
+}
+
+// All answers every test of a project that a collection holds, or has a tag; all for "".
+func (s *Service) All(ctx context.Context, projectID, collectionID, tag string) ([]Test, error) {
+	holds := func(*Test) bool { return true }
+	if collectionID != "" {
+		c, err := s.Collection(ctx, projectID, collectionID)
+		if err != nil {
+			return nil, err
+		}
+		holds = c.Holds
+	}
+	var out []Test
+	err := s.each(ctx, Query{ProjectID: projectID, Tag: tag, Limit: 999}, func(t *Test) bool {
+		if holds(t) {
+			out = append(out, *t)
+		}
+		return true
+	})
+	return out, err
+}
+
+// Preview answers what a collection would hold if it were kept so, the first of them, and
+// how many: fault.Invalid where it cannot be kept.
+func (s *Service) Preview(ctx context.Context, c Collection, most int) (first []Test, n int, err error) {
+	c.Name = "preview"
+	if err := c.Check(); err != nil {
+		return nil, 0, err
+	}
+	err = s.each(ctx, Query{ProjectID: c.ProjectID, Limit: 999}, func(t *Test) bool {
+		if c.Holds(t) {
+			if n++; n <= most {
+				first = append(first, *t)
+			}
+		}
+		return true
+	})
+	return first, n, err
 }
 
 // List answers a page of tests, and the cursor of the next one or nil. With a collection it
@@ -153,7 +228,8 @@ func (s *Service) describe(ctx context.Context, projectID string, page []Entry) 
 		byTest[held[i].TestID] = &held[i]
 	}
 	for i := range page {
-		page[i].Health, page[i].Quarantine = HealthOf(outcomes[page[i].ID]), byTest[page[i].ID]
+		page[i].Outcomes = outcomes[page[i].ID]
+		page[i].Health, page[i].Quarantine = HealthOf(page[i].Outcomes), byTest[page[i].ID]
 	}
 	return nil
 }

@@ -155,6 +155,10 @@ const maxStarts = 3
 type Dispatcher struct {
 	Store    Store
 	Projects project.Store
+	// Environments answers what runs are told; where it is nil, the project does.
+	Environments interface {
+		Values(ctx context.Context, projectID, name string) (map[string]string, error)
+	}
 	Executor executor.Executor
 	Place    string // of the executor, unlike those of other services
 	Blobs    artifact.Blobs

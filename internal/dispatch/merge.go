@@ -115,7 +115,7 @@ func orphan(t run.Result) attempt.Orphan {
 }
 
 func wireError(e run.Error) attempt.Error {
-	out := attempt.Error{Code: e.Code, Message: e.Message, Stack: e.Stack, Snippet: e.Snippet}
+	out := attempt.Error{Code: e.Code, Message: e.Message, Stack: e.Stack, Snippet: e.Snippet, Steps: e.Steps}
 	if e.Location != nil {
 		out.Location = &attempt.Location{File: e.Location.File, Line: e.Location.Line, Column: e.Location.Column}
 	}

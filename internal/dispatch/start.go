@@ -84,6 +84,8 @@ func (d *Dispatcher) start(ctx context.Context, s start) error {
 		TokenHash: account.HashKey(token), HeartbeatAt: now, CreatedAt: now}
 	err = d.Store.CreateAttempt(ctx, a, func(r *run.Run) error {
 		switch {
+		case r.Cancel != nil:
+			return errMoved
 		case r.Phase == run.Queued && a.Kind == ForTests:
 			return r.MoveTo(run.Preparing)
 		case !r.Sharded() || r.Terminal() || r.Parked || (a.Kind == ForMerge) != (r.Phase == run.Merging):

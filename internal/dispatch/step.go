@@ -50,6 +50,8 @@ func (d *Dispatcher) Step(ctx context.Context) error {
 // advance moves one run on and answers the attempts that it could use.
 func (d *Dispatcher) advance(ctx context.Context, r run.Run) ([]start, error) {
 	switch {
+	case r.Cancel != nil:
+		return nil, d.cancel(ctx, r)
 	case d.Clock().Before(d.notBefore[r.ID]):
 		return nil, nil
 	case r.Sharded():
@@ -170,7 +172,7 @@ func (d *Dispatcher) abandoned(ctx context.Context, runs []run.Run, attempts []A
 	}
 	var errs []error
 	for _, r := range runs {
-		if executed[r.ID] || r.Sharded() || r.Phase != run.Preparing && r.Phase != run.Running {
+		if executed[r.ID] || r.Sharded() || r.Cancel != nil || r.Phase != run.Preparing && r.Phase != run.Running {
 			continue
 		}
 		d.Log.Error("a run has no attempt", "run", r.ID, "phase", r.Phase)

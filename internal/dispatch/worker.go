@@ -3,6 +3,7 @@ package dispatch
 import (
 	"cmp"
 	"context"
+	"maps"
 	"time"
 
 	"tas-service/internal/account"
@@ -61,9 +62,9 @@ func (d *Dispatcher) Claim(ctx context.Context, a Attempt) (attempt.Job, error) 
 	if err != nil {
 		return attempt.Job{}, err
 	}
-	env := map[string]string{}
-	for k, v := range p.Env {
-		env[k] = v
+	env, err := d.environment(ctx, p, claimed)
+	if err != nil {
+		return attempt.Job{}, err
 	}
 	for k, v := range claimed.EnvOverrides {
 		env[k] = v
@@ -91,6 +92,22 @@ func (d *Dispatcher) Claim(ctx context.Context, a Attempt) (attempt.Job, error) 
 	return job, err
 }
 
+// environment answers what a run is told, secrets among it.
+func (d *Dispatcher) environment(ctx context.Context, p project.Project, r run.Run) (map[string]string, error) {
+	if d.Environments == nil {
+		env := maps.Clone(p.Env)
+		if env == nil {
+			env = map[string]string{}
+		}
+		return env, nil
+	}
+	env, err := d.Environments.Values(ctx, p.ID, r.Environment)
+	if fault.KindOf(err) == fault.NotFound {
+		return nil, fault.New(fault.Conflict, "The project's environment %q was removed before the run began.", r.Environment).WithFix("Start the run again in another environment.")
+	}
+	return env, err
+}
+
 // Heartbeat notes that the worker lives.
 func (d *Dispatcher) Heartbeat(ctx context.Context, a Attempt, b attempt.Beat) (attempt.Orders, error) {
 	open, err := d.Store.Beat(ctx, a.ID, d.Clock(), b.Phase)
@@ -109,7 +126,7 @@ func runErrors(es []attempt.Error) []run.Error {
 }
 
 func runError(e attempt.Error) run.Error {
-	out := run.Error{Code: e.Code, Message: e.Message, Stack: e.Stack, Snippet: e.Snippet}
+	out := run.Error{Code: e.Code, Message: e.Message, Stack: e.Stack, Snippet: e.Snippet, Steps: e.Steps}
 	if e.Location != nil {
 		out.Location = &run.Location{File: e.Location.File, Line: e.Location.Line, Column: e.Location.Column}
 	}

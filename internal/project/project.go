@@ -17,13 +17,14 @@ import (
 type Project struct {
 	ID           string
 	Name         string
-	Slug         string // lower-case letters, digits and dashes; begins the names of its runs
+	Slug         string // lower-case letters, digits and dashes; unique, and begins the names of its runs
 	Repository   Repository
 	Workers      int               // Playwright workers of a run; 0: what the machine carries
-	Env          map[string]string // application variables of every run
+	Env          map[string]string // application variables of the default environment
 	MinIsolation string            // the weakest isolation level that its runs accept; "" means any
 	RunLimit     time.Duration     // the longest a run may take; 0: DefaultRunLimit
 	DiskQuota    int64             // bytes that a run may write; 0: DefaultDiskQuota
+	KeepDays     int               // how long artifacts are kept; 0: as the installation does
 	CreatedAt    time.Time
 }
 

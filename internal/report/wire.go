@@ -106,6 +106,9 @@ type Message struct {
 	Errors         []Error      `json:"errors"`
 	Attachments    []Attachment `json:"attachments"`
 	LimitMs        int64        `json:"limitMs"`
+	Category       string       `json:"category"`
+	Depth          int          `json:"depth"`
+	Failed         *Error       `json:"error"` // of a step
 
 	// failed, error
 	Code     string            `json:"code"`

@@ -23,7 +23,7 @@ func Words() []Word { return []Word{WordBug, WordNotBug, WordFlaky, WordPassed, 
 
 // unaccounted are codes of results that no test gave: nothing is known of what it would
 // have found.
-var unaccounted = []string{CodeNotReported, CodeInterrupted, CodeDidNotRun, CodeShardLost}
+var unaccounted = []string{CodeNotReported, CodeInterrupted, CodeDidNotRun, CodeShardLost, CodeCancelled}
 
 // Unaccounted reports whether the test never came to an end of its own.
 func (r *Result) Unaccounted() bool {

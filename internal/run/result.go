@@ -119,6 +119,7 @@ type Error struct {
 	Stack    string    `json:"stack,omitempty"`
 	Snippet  string    `json:"snippet,omitempty"`
 	Location *Location `json:"location,omitempty"`
+	Steps    []string  `json:"steps,omitempty"` // the step that failed, after those that it is part of
 }
 
 // Location is a place in the tests repository.
@@ -143,6 +144,7 @@ const (
 	CodeShardLost    = "shard-lost" // the shard that had it was lost, twice
 	CodeMergeFailed  = "merge-failed"
 	CodePlanBroken   = "plan-broken" // the outcomes are not what was planned
+	CodeCancelled    = "cancelled"   // a person ended the run, or the test with it
 	// CodeRunnerTooOld is a warning: the branch's tas-runner cannot merge shards, so the
 	// run stays without a verdict (section 3 of the specification).
 	CodeRunnerTooOld = "runner-too-old"

@@ -11,8 +11,9 @@ import (
 
 // Kept is what Retention needs of the store.
 type Kept interface {
-	// EndedBefore answers runs that ended before a time and still have their artifacts.
-	EndedBefore(ctx context.Context, t time.Time, limit int) (runIDs []string, err error)
+	// EndedBefore answers runs that ended longer ago than their project keeps artifacts, or
+	// keep where it does not say, and still have theirs. keep 0 is for ever.
+	EndedBefore(ctx context.Context, now time.Time, keep time.Duration, limit int) (runIDs []string, err error)
 	// Swept notes that a run's artifacts are gone.
 	Swept(ctx context.Context, runID string) error
 }
@@ -21,20 +22,17 @@ type Kept interface {
 type Retention struct {
 	Store Kept
 	Blobs artifact.Blobs
-	Keep  time.Duration // 0: for ever
+	Keep  time.Duration // where a project does not say; 0: for ever
 	Clock func() time.Time
 }
 
 // sweepAtOnce bounds one step.
 const sweepAtOnce = 100
 
-// Step is for a reconcile.Loop: it removes the artifacts of runs that ended more than
-// Keep ago.
+// Step is for a reconcile.Loop: it removes the artifacts of runs that ended longer
+// ago than they are kept.
 func (r *Retention) Step(ctx context.Context) error {
-	if r.Keep <= 0 {
-		return nil
-	}
-	ids, err := r.Store.EndedBefore(ctx, r.Clock().Add(-r.Keep), sweepAtOnce)
+	ids, err := r.Store.EndedBefore(ctx, r.Clock(), max(0, r.Keep), sweepAtOnce)
 	if err != nil {
 		return err
 	}

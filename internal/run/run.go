@@ -117,7 +117,8 @@ type Run struct {
 	Selection    Selection
 	Branch       string // as asked for; the resolved one once known
 	Commit       string
-	OnDefault    bool // of the tests repository's default branch
+	OnDefault    bool   // of the tests repository's default branch
+	Environment  string // of the project; "" for its default
 	EnvOverrides map[string]string
 	ShardCount   int // 0: in one piece
 	Workers      int // asked for, in each shard; the real number once known
@@ -134,12 +135,20 @@ type Run struct {
 	Planner      string // of a sharded run: the attempt whose listing becomes the plan
 	Plan         *Plan  // of a sharded run, once it is planned
 	Merged       bool   // the shards' reports became one
-	Parked       bool   // it will never end and nothing is left to do for it: see CodeRunnerTooOld
+	StartedBy    string // the person, "" where it was no person
+	Cancel       *Cancellation
+	Parked       bool // it will never end and nothing is left to do for it: see CodeRunnerTooOld
 	HasReport    bool
 	CreatedAt    time.Time
 	StartedAt    *time.Time // first worker began
 	FirstTestAt  *time.Time
 	FinishedAt   *time.Time
+}
+
+// Cancellation is somebody's wish that a run ends without a verdict on the tests.
+type Cancellation struct {
+	By string    `json:"by"`
+	At time.Time `json:"at"`
 }
 
 // Sharded reports whether the run is split into shards.

@@ -21,8 +21,9 @@ const (
 type Shard struct {
 	Index      int
 	Phase      ShardPhase
-	Total      int // tests that it was given so far
-	Executed   int // of these, how many have their result
+	Total      int           // tests that it was given so far
+	Executed   int           // of these, how many have their result
+	Predicted  time.Duration // for these
 	StartedAt  *time.Time
 	FinishedAt *time.Time
 	Lost       bool // its workers died, the second too; others took its tests

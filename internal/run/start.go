@@ -7,6 +7,7 @@ import (
 	"encoding/base32"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,6 +30,7 @@ const (
 type StartInput struct {
 	Selection    Selection
 	Branch       string
+	Environment  string `json:",omitempty"` // of the project; "" for its default
 	EnvOverrides map[string]string
 	ShardCount   int // 0: not sharded
 	Workers      int // 0: the project's setting
@@ -53,6 +55,9 @@ const maxOnceKey = 255
 // Start records a new run, which the reconcilers then execute. Errors: fault.Invalid for
 // what the input gets wrong, fault.Conflict without a tests repository.
 func (s *Service) Start(ctx context.Context, actor account.Actor, in StartInput) (Run, error) {
+	if err := actor.MayAs(account.RoleMember, actor.ProjectID, "project"); err != nil {
+		return Run{}, err
+	}
 	once, err := onceOf(in)
 	if err != nil {
 		return Run{}, err
@@ -86,7 +91,7 @@ func (s *Service) Start(ctx context.Context, actor account.Actor, in StartInput)
 	r := Run{
 		ID: id.String(), ProjectID: p.ID, Name: jobName(p.Slug), Trigger: in.Trigger,
 		Phase: Queued, Verdict: Pending, Selection: in.Selection, Branch: in.Branch, OnDefault: in.Branch == "" || in.Branch == p.Repository.Branch,
-		EnvOverrides: in.EnvOverrides, ShardCount: in.ShardCount, Workers: workers, AutoHeal: in.AutoHeal, CreatedAt: s.Clock().UTC(),
+		Environment: in.Environment, EnvOverrides: in.EnvOverrides, ShardCount: in.ShardCount, Workers: workers, AutoHeal: in.AutoHeal, StartedBy: actor.Name, CreatedAt: s.Clock().UTC(),
 	}
 	if in.AutoHeal != nil {
 		r.Warn("auto-heal-unavailable", "autoHeal was noted, but this version of the service does not heal yet.")
@@ -139,6 +144,11 @@ func (s *Service) check(ctx context.Context, p project.Project, in StartInput) e
 	if b := in.Branch; b != "" && !validBranch(b) {
 		bad.At("body.branch", "this cannot be the name of a git branch")
 	}
+	if in.Environment != "" {
+		if err := s.checkEnvironment(ctx, p.ID, in.Environment, bad); err != nil {
+			return err
+		}
+	}
 	if err := fault.As(project.CheckEnv(in.EnvOverrides, "body.envOverrides")); err != nil {
 		bad.Details = append(bad.Details, err.Details...)
 	}
@@ -159,6 +169,17 @@ func (s *Service) check(ctx context.Context, p project.Project, in StartInput) e
 	}
 	if len(bad.Details) > 0 {
 		return bad
+	}
+	return nil
+}
+
+func (s *Service) checkEnvironment(ctx context.Context, projectID, name string, bad *fault.Error) error {
+	es, err := s.Environments.Environments(ctx, projectID)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(es, func(e project.Environment) bool { return e.Name == name }) {
+		bad.At("body.environment", "%.60q is no environment of this project; its settings list them", name)
 	}
 	return nil
 }

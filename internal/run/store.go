@@ -27,6 +27,8 @@ type Store interface {
 	Results(ctx context.Context, q ResultQuery) ([]Result, error)
 	HasResult(ctx context.Context, runID, testID string) (bool, error)
 	Artifacts(ctx context.Context, runID, testID string) ([]artifact.Artifact, error)
+	Looks
+	UpdateRun(ctx context.Context, id string, change func(*Run) error) error
 	// UnknownTests answers which of ids are no tests of the project.
 	UnknownTests(ctx context.Context, projectID string, ids []string) ([]string, error)
 }
@@ -36,9 +38,13 @@ type Query struct {
 	ProjectID string
 	Phases    []Phase
 	Branch    string
-	Trigger   Trigger
-	After     *Cursor // the last one of the page before
-	Limit     int
+	// Environment, "" for any; Default means the project's default one, under its name or none.
+	Environment string
+	Default     bool
+	Trigger     Trigger
+	Text        string  // beginning of the job name, the ID or the commit
+	After       *Cursor // the last one of the page before
+	Limit       int
 }
 
 // Cursor is a place in a list of runs. Runs that come later lie before it, so a list goes
@@ -63,6 +69,10 @@ type Service struct {
 	// Collections answers a project's collection: fault.NotFound for none.
 	Collections interface {
 		Collection(ctx context.Context, projectID, id string) (catalog.Collection, error)
+	}
+	// Environments answers which a project has.
+	Environments interface {
+		Environments(ctx context.Context, projectID string) ([]project.Environment, error)
 	}
 	Links    artifact.Links
 	Patterns PatternChecker

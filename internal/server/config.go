@@ -2,8 +2,10 @@ package server
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -15,28 +17,33 @@ import (
 
 // Config is everything that an operator can set. Every field works when it is empty.
 type Config struct {
-	Addr         string        // TAS_ADDR: where to listen; default 127.0.0.1:8700
-	BaseURL      string        // TAS_BASE_URL: under which callers reach the service; default from Addr
-	AppURL       string        // TAS_APP_URL: under which people reach the web app; default BaseURL
-	ContentURL   string        // TAS_CONTENT_URL: another origin for reports; on loopback found by itself
-	DataDir      string        // TAS_DATA_DIR: default ./.tas
-	DatabaseURL  string        // TAS_DATABASE_URL: postgres://…; default a SQLite file in DataDir
-	DatabaseConn int           // TAS_DATABASE_CONNECTIONS: to PostgreSQL; default 20
-	MasterKey    string        // TAS_MASTER_KEY_FILE: default DataDir/master.key
-	WorkerURL    string        // TAS_WORKER_URL: under which workers reach the services; default from Addr
-	ArtifactsURL string        // TAS_ARTIFACTS_URL: s3://bucket?region=…; default DataDir/artifacts
-	MaxAttempts  int           // TAS_MAX_ATTEMPTS: how many run at once here; default 1 for each two cores
-	PerProject   int           // TAS_MAX_ATTEMPTS_PER_PROJECT: default no bound of its own
-	RateLimit    int           // TAS_RATE_LIMIT: calls of the API a second, for each project; default 100
-	BrowsersDir  string        // TAS_BROWSERS_DIR: filled by `playwright install`; default DataDir/browsers
-	SandboxEnv   []string      // TAS_SANDBOX_ENV: names of variables that test code may see
-	Isolation    string        // TAS_ISOLATION: exactly this level, instead of the strongest
-	Keep         time.Duration // TAS_KEEP_ARTIFACTS: how long reports and attachments are kept; default 30 days
-	LinkTTL      time.Duration // TAS_LINK_TTL: how long links to reports work; default 24h
-	HangGrace    time.Duration // TAS_HANG_GRACE: beyond three times its timeout a test hangs; default 30s
-	LostAfter    time.Duration // TAS_LOST_AFTER: silence after which a worker is given up; default 45s
-	OrphanAfter  time.Duration // TAS_ORPHAN_AFTER: how long a worker looks for a service that is gone; default 2m
-	MetricsToken string        // TAS_METRICS_TOKEN: asked of whoever reads /metrics; default nobody is asked
+	Addr         string         // TAS_ADDR: where to listen; default 127.0.0.1:8700
+	BaseURL      string         // TAS_BASE_URL: under which callers reach the service; default from Addr
+	AppURL       string         // TAS_APP_URL: under which people reach the web app; default BaseURL
+	ContentURL   string         // TAS_CONTENT_URL: another origin for reports; on loopback found by itself
+	DataDir      string         // TAS_DATA_DIR: default ./.tas
+	DatabaseURL  string         // TAS_DATABASE_URL: postgres://…; default a SQLite file in DataDir
+	DatabaseConn int            // TAS_DATABASE_CONNECTIONS: to PostgreSQL; default 20
+	MasterKey    string         // TAS_MASTER_KEY_FILE: default DataDir/master.key
+	WorkerURL    string         // TAS_WORKER_URL: under which workers reach the services; default from Addr
+	ArtifactsURL string         // TAS_ARTIFACTS_URL: s3://bucket?region=…; default DataDir/artifacts
+	MaxAttempts  int            // TAS_MAX_ATTEMPTS: how many run at once here; default 1 for each two cores
+	PerProject   int            // TAS_MAX_ATTEMPTS_PER_PROJECT: default no bound of its own
+	RateLimit    int            // TAS_RATE_LIMIT: calls of the API a second, for each project; default 100
+	BrowsersDir  string         // TAS_BROWSERS_DIR: filled by `playwright install`; default DataDir/browsers
+	SandboxEnv   []string       // TAS_SANDBOX_ENV: names of variables that test code may see
+	Isolation    string         // TAS_ISOLATION: exactly this level, instead of the strongest
+	Keep         time.Duration  // TAS_KEEP_ARTIFACTS: how long reports and attachments are kept; default 30 days
+	LinkTTL      time.Duration  // TAS_LINK_TTL: how long links to reports work; default 24h
+	HangGrace    time.Duration  // TAS_HANG_GRACE: beyond three times its timeout a test hangs; default 30s
+	LostAfter    time.Duration  // TAS_LOST_AFTER: silence after which a worker is given up; default 45s
+	OrphanAfter  time.Duration  // TAS_ORPHAN_AFTER: how long a worker looks for a service that is gone; default 2m
+	OIDCIssuer   string         // TAS_OIDC_ISSUER: an OpenID Connect provider that people may sign in with
+	OIDCClient   string         // TAS_OIDC_CLIENT_ID: as whom the service is known there
+	OIDCSecret   string         // TAS_OIDC_CLIENT_SECRET
+	OIDCSignUp   bool           // TAS_OIDC_SIGN_UP: true lets in whom nobody has invited
+	Proxies      []netip.Prefix // TAS_TRUSTED_PROXIES: whose X-Forwarded-For is believed
+	MetricsToken string         // TAS_METRICS_TOKEN: asked of whoever reads /metrics; default nobody is asked
 
 	// Program starts this program again: with ["attempt"] behind it, a worker. Default: this executable.
 	Program []string
@@ -55,8 +62,27 @@ const (
 // FromEnv reads the configuration; an error names the variable and says what it takes.
 func FromEnv(getenv func(string) string) (Config, error) {
 	c := Config{Addr: getenv("TAS_ADDR"), BaseURL: getenv("TAS_BASE_URL"), AppURL: getenv("TAS_APP_URL"), ContentURL: getenv("TAS_CONTENT_URL"),
-		DataDir: getenv("TAS_DATA_DIR"), DatabaseURL: getenv("TAS_DATABASE_URL"), MasterKey: getenv("TAS_MASTER_KEY_FILE"), WorkerURL: getenv("TAS_WORKER_URL"), ArtifactsURL: getenv("TAS_ARTIFACTS_URL"), BrowsersDir: getenv("TAS_BROWSERS_DIR"), Isolation: getenv("TAS_ISOLATION"), MetricsToken: getenv("TAS_METRICS_TOKEN")}
+		DataDir: getenv("TAS_DATA_DIR"), DatabaseURL: getenv("TAS_DATABASE_URL"), MasterKey: getenv("TAS_MASTER_KEY_FILE"), WorkerURL: getenv("TAS_WORKER_URL"), ArtifactsURL: getenv("TAS_ARTIFACTS_URL"), BrowsersDir: getenv("TAS_BROWSERS_DIR"), Isolation: getenv("TAS_ISOLATION"), MetricsToken: getenv("TAS_METRICS_TOKEN"),
+		OIDCIssuer: getenv("TAS_OIDC_ISSUER"), OIDCClient: getenv("TAS_OIDC_CLIENT_ID"), OIDCSecret: getenv("TAS_OIDC_CLIENT_SECRET")}
 	c.SandboxEnv = strings.FieldsFunc(getenv("TAS_SANDBOX_ENV"), func(r rune) bool { return r == ',' || r == ' ' })
+	if v := getenv("TAS_OIDC_SIGN_UP"); v != "" && v != "true" && v != "false" {
+		return c, fmt.Errorf("TAS_OIDC_SIGN_UP is %q: set true or false, or leave it out", v)
+	} else {
+		c.OIDCSignUp = v == "true"
+	}
+	if (c.OIDCIssuer == "") != (c.OIDCClient == "") || c.OIDCIssuer == "" && c.OIDCSecret != "" {
+		return c, errors.New("TAS_OIDC_ISSUER and TAS_OIDC_CLIENT_ID belong together, with TAS_OIDC_CLIENT_SECRET: set all of them, or none")
+	}
+	for _, text := range strings.FieldsFunc(getenv("TAS_TRUSTED_PROXIES"), func(r rune) bool { return r == ',' || r == ' ' }) {
+		p, err := netip.ParsePrefix(text)
+		if at, aerr := netip.ParseAddr(text); aerr == nil {
+			p, err = at.Prefix(at.BitLen())
+		}
+		if err != nil {
+			return c, fmt.Errorf("TAS_TRUSTED_PROXIES has %q: set addresses such as 10.0.0.7 or 10.0.0.0/8, or leave it out", text)
+		}
+		c.Proxies = append(c.Proxies, p)
+	}
 	for _, f := range []struct {
 		name string
 		into *int
@@ -81,7 +107,7 @@ func FromEnv(getenv func(string) string) (Config, error) {
 			*f.into = d
 		}
 	}
-	for _, f := range []struct{ name, value string }{{"TAS_BASE_URL", c.BaseURL}, {"TAS_APP_URL", c.AppURL}, {"TAS_CONTENT_URL", c.ContentURL}, {"TAS_WORKER_URL", c.WorkerURL}} {
+	for _, f := range []struct{ name, value string }{{"TAS_BASE_URL", c.BaseURL}, {"TAS_APP_URL", c.AppURL}, {"TAS_CONTENT_URL", c.ContentURL}, {"TAS_WORKER_URL", c.WorkerURL}, {"TAS_OIDC_ISSUER", c.OIDCIssuer}} {
 		if u, err := url.Parse(f.value); f.value != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
 			return c, fmt.Errorf("%s is %q: set an address such as https://tas.example.com, or leave it out", f.name, f.value)
 		}
@@ -131,4 +157,11 @@ func (c *Config) urls(addr net.Addr) {
 		c.ContentURL = "http://localhost:" + port
 	}
 	c.ContentURL = strings.TrimSuffix(cmp.Or(c.ContentURL, c.AppURL), "/")
+}
+
+// AppAddress answers under which people reach the web app, as far as the configuration
+// alone tells.
+func (c Config) AppAddress() string {
+	addr := cmp.Or(c.Addr, defaultAddr)
+	return strings.TrimSuffix(cmp.Or(c.AppURL, c.BaseURL, "http://"+addr), "/")
 }

@@ -23,6 +23,7 @@ type metrics struct {
 	ended    *prometheus.CounterVec
 	duration prometheus.Histogram
 	failures *prometheus.CounterVec
+	signIns  prometheus.Counter
 }
 
 func newMetrics(db *store.DB) *metrics {
@@ -33,8 +34,9 @@ func newMetrics(db *store.DB) *metrics {
 		ended:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tas_runs_ended_total", Help: "Runs that became terminal, by phase."}, []string{"phase"}),
 		duration: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "tas_run_seconds", Help: "Time from a run's creation to its end.", Buckets: prometheus.ExponentialBuckets(5, 2, 12)}),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "tas_reconcile_failures_total", Help: "Reconciler steps that failed."}, []string{"loop"}),
+		signIns:  prometheus.NewCounter(prometheus.CounterOpts{Name: "tas_sign_ins_failed_total", Help: "Passwords that did not fit."}),
 	}
-	m.registry.MustRegister(m.requests, m.ended, m.duration, m.failures, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), openRuns{db})
+	m.registry.MustRegister(m.requests, m.ended, m.duration, m.failures, m.signIns, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), openRuns{db})
 	return m
 }
 
@@ -53,6 +55,8 @@ func (m *metrics) runEnded(r run.Run) {
 }
 
 func (m *metrics) stepFailed(loop string) { m.failures.WithLabelValues(loop).Inc() }
+
+func (m *metrics) signInFailed() { m.signIns.Inc() }
 
 // openRuns counts the runs that are not terminal whenever it is asked.
 type openRuns struct{ db *store.DB }

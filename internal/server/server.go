@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -22,17 +23,21 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 
 	"tas-service/internal/account"
+	"tas-service/internal/account/oidc"
 	"tas-service/internal/artifact"
 	"tas-service/internal/artifact/blobstore"
 	"tas-service/internal/bug"
 	"tas-service/internal/catalog"
+	"tas-service/internal/checkout/git"
 	"tas-service/internal/dispatch"
 	"tas-service/internal/event"
 	"tas-service/internal/executor"
 	"tas-service/internal/executor/process"
 	"tas-service/internal/filelock"
+	"tas-service/internal/project"
 	"tas-service/internal/reconcile"
 	"tas-service/internal/run"
+	"tas-service/internal/sandbox"
 	v1 "tas-service/internal/server/api/v1"
 	v2 "tas-service/internal/server/api/v2"
 	"tas-service/internal/server/attemptapi"
@@ -53,6 +58,7 @@ type Server struct {
 	hub      *event.Hub
 	election *reconcile.Election
 	auth     *account.Authenticator
+	people   *account.People
 	loop     *reconcile.Loop
 	sweep    *reconcile.Loop
 	listener net.Listener
@@ -117,7 +123,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 	links := artifact.Links{Keys: keys, ContentURL: cfg.ContentURL, TTL: cfg.LinkTTL, Now: time.Now}
 	metrics := newMetrics(db)
 	s.loop = &reconcile.Loop{Name: "dispatch", Every: reconcileEvery, Log: log, Failed: metrics.stepFailed}
-	s.dispatch = &dispatch.Dispatcher{Store: db, Projects: db, Executor: s.executor, Blobs: s.blobs, Hub: hub, Log: log,
+	s.dispatch = &dispatch.Dispatcher{Store: db, Projects: db, Environments: db, Executor: s.executor, Blobs: s.blobs, Hub: hub, Log: log,
 		Limits: dispatch.Limits{Attempts: cfg.MaxAttempts, PerProject: cfg.PerProject}, Timing: timing(cfg),
 		Place: at, Server: cmp.Or(cfg.WorkerURL, "http://"+s.listener.Addr().String()), Clock: time.Now, Wake: s.loop.Wake, Ended: metrics.runEnded}
 	s.loop.Step = s.dispatch.Step
@@ -130,29 +136,40 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 		}
 		return retention.Step(ctx)
 	}}
-	tests := &catalog.Service{Store: db, Sets: db, Held: db, History: db, Clock: time.Now}
+	tests := &catalog.Service{Store: db, Sets: db, Held: db, History: db, Sums: db, Clock: time.Now}
 	bugs := &bug.Service{Store: db, Clock: time.Now, Changed: func(runID string) { hub.Publish(run.Topic(runID)) }}
 	s.dispatch.Bugs = bugs
-	runs := &run.Service{Store: db, Projects: db, Collections: tests, Links: links, Patterns: &run.JavaScript{}, Watcher: hub, Clock: time.Now, Wake: s.loop.Wake,
-		PageURL: web.RunURL(cfg.AppURL, keys, time.Now)}
+	runs := &run.Service{Store: db, Projects: db, Environments: db, Collections: tests, Links: links, Patterns: &run.JavaScript{}, Watcher: hub, Clock: time.Now, Wake: s.loop.Wake,
+		PageURL: web.RunURL(cfg.AppURL)}
 	s.auth = account.NewAuthenticator(db)
 
 	route.InstallErrors()
 	limits := route.NewLimits(cfg.RateLimit)
 	mux := http.NewServeMux()
-	one := (&v1.API{Runs: runs, Tests: tests, Projects: db, Auth: s.auth, Bugs: bugs, BugURL: web.BugURL(cfg.AppURL, keys, time.Now), Limits: limits}).Mount(mux)
+	one := (&v1.API{Runs: runs, Tests: tests, Projects: db, Auth: s.auth, Bugs: bugs, BugURL: web.BugURL(cfg.AppURL), Limits: limits}).Mount(mux)
 	two := (&v2.API{Runs: runs, Auth: s.auth, Limits: limits}).Mount(mux)
 	(&attemptapi.API{Dispatcher: s.dispatch}).Mount(mux)
 	(&content.Pages{Blobs: s.blobs, Links: links, Separate: cfg.ContentURL != cfg.AppURL}).Mount(mux)
-	if err := (&web.App{Runs: runs, Bugs: bugs, Documents: []*huma.OpenAPI{one.OpenAPI(), two.OpenAPI()}, Store: db, Keys: keys, AppURL: cfg.AppURL, BaseURL: cfg.BaseURL, Now: time.Now, Log: log}).Mount(mux); err != nil {
+	s.people = &account.People{Records: db, Hasher: account.NewHasher(runtime.GOMAXPROCS(0)), Tries: account.NewTries(time.Now), Clock: time.Now, Failed: metrics.signInFailed}
+	settings := &project.Settings{Records: db, Notes: s.people, Checker: checker{&git.Mirrors{Root: filepath.Join(cfg.DataDir, "looks")}}, Rotated: s.auth.Forget}
+	pages := &web.App{People: s.people, Settings: settings, Levels: levels(), KeepDays: int(cfg.Keep.Hours() / 24), Runs: runs, Bugs: bugs, Tests: tests, Projects: db, Blobs: s.blobs, Separate: cfg.ContentURL != cfg.AppURL, Documents: []*huma.OpenAPI{one.OpenAPI(), two.OpenAPI()}, Store: db, Keys: keys, AppURL: cfg.AppURL, BaseURL: cfg.BaseURL, Now: time.Now, Log: log}
+	if cfg.OIDCIssuer != "" {
+		pages.SignUp = cfg.OIDCSignUp
+		pages.Provider = oidc.New(oidc.Config{Issuer: cfg.OIDCIssuer, ClientID: cfg.OIDCClient, ClientSecret: cfg.OIDCSecret, Callback: cfg.AppURL + web.Callback})
+	}
+	if err := pages.Mount(mux); err != nil {
 		return nil, err
 	}
 	s.mountHealth(mux, metrics)
 	if err := errors.Join(mountRunner(mux), mountCLI(mux)); err != nil {
 		return nil, err
 	}
-	base := route.Base{BaseURL: cfg.BaseURL, Log: log, Observe: metrics.request}
-	handler, err := compressed(keepOrigins(cfg, base.Wrap(mux)))
+	base := route.Base{BaseURL: cfg.BaseURL, Proxies: cfg.Proxies, Log: log, Observe: metrics.request}
+	guarded, err := pages.Protect(base.Wrap(mux))
+	if err != nil {
+		return nil, err
+	}
+	handler, err := compressed(keepOrigins(cfg, guarded))
 	if err != nil {
 		return nil, err
 	}
@@ -171,13 +188,17 @@ func compressed(next http.Handler) (http.Handler, error) {
 	}
 	small := wrap(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, "/public-api/") || strings.HasPrefix(r.URL.Path, "/runs/") {
-			small.ServeHTTP(w, r)
+		// A stream of events must not wait until there is enough to compress.
+		if first, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/"); slices.Contains(uncompressed, first) || strings.HasSuffix(r.URL.Path, "/events") {
+			next.ServeHTTP(w, r)
 			return
 		}
-		next.ServeHTTP(w, r)
+		small.ServeHTTP(w, r)
 	}), nil
 }
+
+// uncompressed are the beginnings of addresses whose answers go out as they are.
+var uncompressed = []string{"content", "attempt", "runner", "cli"}
 
 // timing answers when the dispatcher loses patience.
 func timing(cfg Config) dispatch.Timing {
@@ -281,6 +302,7 @@ func (s *Server) Run(ctx context.Context, endAttempts func() bool) error {
 	served := make(chan error, 1)
 	go func() { served <- s.http.Serve(s.listener) }()
 	s.log.Info("serving", "address", s.cfg.BaseURL, "data", s.cfg.DataDir)
+	s.welcome(loops)
 	select {
 	case err := <-served:
 		return err
@@ -298,6 +320,27 @@ func (s *Server) Run(ctx context.Context, endAttempts func() bool) error {
 		err = errors.Join(err, served)
 	}
 	return err
+}
+
+// levels answers the names of the isolation levels, the strongest first.
+func levels() []string {
+	var out []string
+	for _, l := range sandbox.Levels() {
+		out = append(out, string(l))
+	}
+	return out
+}
+
+// welcome tells whoever started the service how to become the first administrator, as long
+// as there is none. The link is a secret; it is told where the service's own log goes.
+func (s *Server) welcome(ctx context.Context) {
+	path, err := s.people.SetUp(ctx)
+	switch {
+	case err != nil:
+		s.log.Error("the link for the first administrator cannot be made", "error", err)
+	case path != "":
+		s.log.Warn("nobody can sign in yet: open this link once to become the first administrator", "link", s.cfg.AppURL+path)
+	}
 }
 
 func (s *Server) endAttempts(ctx context.Context) {

@@ -3,9 +3,11 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -55,6 +57,9 @@ func (db *DB) Bugs(ctx context.Context, q bug.Query) ([]bug.Bug, error) {
 	}
 	if q.TestID != "" {
 		where += ` AND id IN (SELECT bug_id FROM bug_test WHERE test_id = ` + arg(q.TestID) + `)`
+	}
+	if !q.Since.IsZero() {
+		where += ` AND last_seen >= ` + arg(ms(q.Since))
 	}
 	if q.Before > 0 {
 		where += ` AND number < ` + arg(q.Before)
@@ -124,11 +129,59 @@ func (db *DB) UpdateBug(ctx context.Context, projectID string, number int, chang
 		if err != nil {
 			return err
 		}
-		if err := change(&b); err != nil {
+		with := []bug.Bug{b}
+		if err := addTests(ctx, tx, with); err != nil {
 			return err
 		}
-		return saveBug(ctx, tx, &b)
+		before := slices.Clone(with[0].TestIDs)
+		if err := change(&with[0]); err != nil {
+			return err
+		}
+		return errors.Join(saveBug(ctx, tx, &with[0]), saveTests(ctx, tx, with[0], before))
 	})
+}
+
+// saveTests saves which tests met a bug, where that was changed.
+func saveTests(ctx context.Context, tx txn, b bug.Bug, before []string) error {
+	for _, id := range before {
+		if !slices.Contains(b.TestIDs, id) {
+			if err := exec(ctx, tx, `DELETE FROM bug_test WHERE bug_id = $1 AND test_id = $2`, b.ID, id); err != nil {
+				return err
+			}
+		}
+	}
+	for _, id := range b.TestIDs {
+		if !slices.Contains(before, id) {
+			if err := exec(ctx, tx, `INSERT INTO bug_test (bug_id, test_id) VALUES ($1, $2) ON CONFLICT (bug_id, test_id) DO NOTHING`, b.ID, id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Seen answers in which runs a bug was seen, the latest first.
+func (db *DB) Seen(ctx context.Context, projectID, key string, limit int) ([]bug.Sighting, error) {
+	return list(ctx, db.read, func(r row) (bug.Sighting, error) {
+		var s bug.Sighting
+		var created int64
+		err := r.Scan(&s.RunID, &s.RunName, &s.Branch, &created, &s.N)
+		s.At = at(created)
+		return s, err
+	}, `SELECT run.id, run.name, run.branch, run.created_at, count(*) FROM result JOIN run ON run.id = result.run_id
+		WHERE result.bug_key = $2 AND result.bug_key <> '' AND run.project_id = $1 GROUP BY run.id, run.name, run.branch, run.created_at ORDER BY run.id DESC LIMIT $3`, projectID, key, limit)
+}
+
+// SeenOn answers which of a project's bugs were seen on a branch since a time.
+func (db *DB) SeenOn(ctx context.Context, projectID, branch string, since time.Time) (map[string]bool, error) {
+	keys, err := list(ctx, db.read, scanText, `SELECT 'BUG-' || CAST(number AS TEXT) FROM bug WHERE project_id = $1 AND last_seen >= $3 AND EXISTS (
+		SELECT 1 FROM result JOIN run ON run.id = result.run_id WHERE result.bug_key = 'BUG-' || CAST(bug.number AS TEXT) AND result.bug_key <> ''
+			AND run.project_id = $1 AND run.branch = $2 AND run.created_at >= $3)`, projectID, branch, ms(since))
+	out := make(map[string]bool, len(keys))
+	for _, k := range keys {
+		out[k] = true
+	}
+	return out, err
 }
 
 // Work gives fn a desk on a run and some of its results.
@@ -216,6 +269,11 @@ func (d *desk) saveResults() error {
 	for i, x := range d.results {
 		if b := d.before[i]; b.Status == x.Status && b.Verdict == x.Verdict && b.BugKey == x.BugKey && b.Overruled == x.Overruled {
 			continue
+		}
+		if d.run.Terminal() {
+			if err := resum(d.ctx, d.tx, d.run, &d.before[i], x); err != nil {
+				return err
+			}
 		}
 		if err := saveResult(d.ctx, d.tx, x); err != nil {
 			return err

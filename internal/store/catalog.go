@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,11 +42,57 @@ func (db *DB) Tests(ctx context.Context, q catalog.Query) ([]catalog.Test, error
 	if q.Text != "" {
 		where += ` AND search LIKE ` + arg("%"+escapeLike(strings.ToLower(q.Text))+"%") + ` ESCAPE '\'`
 	}
+	if q.Tag != "" {
+		where += ` AND tags LIKE ` + arg("%"+escapeLike(toJSON(q.Tag))+"%") + ` ESCAPE '\'`
+	}
+	if q.Owner != "" {
+		where += ` AND owner = ` + arg(q.Owner)
+	}
 	if c := q.After; c != nil {
 		f, l, i := arg(c.File), arg(c.Line), arg(c.ID)
 		where += ` AND (file > ` + f + ` OR (file = ` + f + ` AND line > ` + l + `) OR (file = ` + f + ` AND line = ` + l + ` AND id > ` + i + `))`
 	}
 	return list(ctx, db.read, scanTest, `SELECT `+testColumns+` FROM test WHERE `+where+` ORDER BY file, line, id LIMIT `+arg(q.Limit), args...)
+}
+
+// TestsByID answers tests of a project, also those that are not present any more.
+func (db *DB) TestsByID(ctx context.Context, projectID string, ids []string) (out []catalog.Test, err error) {
+	for part := range slices.Chunk(ids, 1000) {
+		args := []any{projectID}
+		in := marks(part, func(v any) string {
+			args = append(args, v)
+			return "$" + strconv.Itoa(len(args))
+		})
+		found, err := list(ctx, db.read, scanTest, `SELECT `+testColumns+` FROM test WHERE project_id = $1 AND id IN (`+in+`)`, args...)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+// Facets answers the tags and owners of a project's tests.
+func (db *DB) Facets(ctx context.Context, projectID string) (tags, owners []string, err error) {
+	type pair struct{ tags, owner string }
+	pairs, err := list(ctx, db.read, func(r row) (p pair, err error) { return p, r.Scan(&p.tags, &p.owner) },
+		`SELECT DISTINCT tags, owner FROM test WHERE project_id = $1 AND present = 1`, projectID)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, p := range pairs {
+		var have []string
+		if err := fromJSON(p.tags, &have); err != nil {
+			return nil, nil, err
+		}
+		tags = append(tags, have...)
+		if p.owner != "" {
+			owners = append(owners, p.owner)
+		}
+	}
+	slices.Sort(tags)
+	slices.Sort(owners)
+	return slices.Compact(tags), slices.Compact(owners), nil
 }
 
 func escapeLike(s string) string {

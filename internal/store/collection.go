@@ -128,9 +128,9 @@ func (db *DB) Outcomes(ctx context.Context, projectID string, testIDs []string) 
 		found, err := list(ctx, db.read, func(r row) (catalog.Outcome, error) {
 			var o catalog.Outcome
 			var status, key string
-			var created int64
-			err := r.Scan(&o.RunID, &o.Commit, &created, &status, &key)
-			o.At, o.Outage = at(created), isOutage[key]
+			var created, took int64
+			err := r.Scan(&o.RunID, &o.Commit, &created, &status, &key, &took)
+			o.At, o.Outage, o.Took = at(created), isOutage[key], time.Duration(took)*time.Millisecond
 			switch run.Status(status) {
 			case run.StatusFlaky:
 				o.Result = catalog.OutcomeFlaky
@@ -140,9 +140,9 @@ func (db *DB) Outcomes(ctx context.Context, projectID string, testIDs []string) 
 				o.Result = catalog.OutcomeFailed
 			}
 			return o, err
-		}, `SELECT run.id, run.commit_hash, run.created_at, result.status, result.bug_key FROM result JOIN run ON run.id = result.run_id
+		}, `SELECT run.id, run.commit_hash, run.created_at, result.status, result.bug_key, result.duration_ms FROM result JOIN run ON run.id = result.run_id
 			WHERE result.test_id = $1 AND run.project_id = $2 AND run.on_default = 1 AND run.terminal = 1 AND result.status IN ('passed', 'recovered', 'failed', 'bug', 'flaky')
-				AND result.code NOT IN ('not-reported', 'interrupted', 'did-not-run', 'shard-lost')
+				AND result.code NOT IN `+notAnswers+`
 			ORDER BY result.run_id DESC LIMIT $3`, id, projectID, catalog.HealthWindow)
 		if err != nil {
 			return nil, err

@@ -13,6 +13,9 @@ import (
 const resultColumns = `run_id, playwright_id, test_id, browser, repeat_each, setup, companion, position, title, title_path, file, line,
 	tags, owner, status, tries, error, verdict, bug_key, attempt_id, shard, unit, body_hash, overruled, quarantined`
 
+// notAnswers are codes of results that tell nothing of their test.
+const notAnswers = `('not-reported', 'interrupted', 'did-not-run', 'shard-lost', 'cancelled')`
+
 func scanResult(r row) (run.Result, error) {
 	var x run.Result
 	var path, tags, tries string
@@ -50,16 +53,16 @@ func insertResult(ctx context.Context, st *sql.Stmt, x *run.Result) error {
 	text, code := errorColumns(x)
 	_, err := st.ExecContext(ctx, clean([]any{x.RunID, x.PlaywrightID, x.TestID, x.Browser, x.RepeatEach, bit(x.Setup), bit(x.Companion), x.Position, x.Title,
 		toJSON(x.TitlePath), x.File, x.Line, toJSON(x.Tags), x.Owner, string(x.Status), toJSON(x.Tries), text, x.Verdict, x.BugKey,
-		x.AttemptID, x.Shard, x.Unit, x.BodyHash, bit(x.Overruled), bit(x.Quarantined), bit(x.Counted()), code})...)
+		x.AttemptID, x.Shard, x.Unit, x.BodyHash, bit(x.Overruled), bit(x.Quarantined), bit(x.Counted()), code, x.Duration().Milliseconds()})...)
 	return translate(err)
 }
 
 func saveResult(ctx context.Context, q querier, x *run.Result) error {
 	text, code := errorColumns(x)
 	return exec(ctx, q, `UPDATE result SET status = $3, tries = $4, error = $5, code = $6, counted = $7, verdict = $8, bug_key = $9,
-		attempt_id = $10, shard = $11, overruled = $12 WHERE run_id = $1 AND playwright_id = $2`,
+		attempt_id = $10, shard = $11, overruled = $12, duration_ms = $13 WHERE run_id = $1 AND playwright_id = $2`,
 		x.RunID, x.PlaywrightID, string(x.Status), toJSON(x.Tries), text, code, bit(x.Counted()), x.Verdict, x.BugKey,
-		x.AttemptID, x.Shard, bit(x.Overruled))
+		x.AttemptID, x.Shard, bit(x.Overruled), x.Duration().Milliseconds())
 }
 
 // Results answers results of a run in the order of its listing. Companions that do not
@@ -106,8 +109,8 @@ func (db *DB) Plan(ctx context.Context, attemptID string, results []run.Result, 
 		if err := insertUnits(ctx, tx, units); err != nil {
 			return err
 		}
-		st, err := tx.PrepareContext(ctx, `INSERT INTO result (`+resultColumns+`, counted, code)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27)
+		st, err := tx.PrepareContext(ctx, `INSERT INTO result (`+resultColumns+`, counted, code, duration_ms)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)
 			ON CONFLICT (run_id, playwright_id) DO NOTHING`)
 		if err != nil {
 			return translate(err)

@@ -14,24 +14,26 @@ import (
 )
 
 const runColumns = `id, project_id, name, trigger_kind, phase, verdict, branch, commit_hash, isolation, workers, total, executed,
-	counts, warnings, detail, has_report, created_at, started_at, first_test_at, finished_at, request, shard_count, parked, on_default`
+	counts, warnings, detail, has_report, created_at, started_at, first_test_at, finished_at, request, shard_count, parked, on_default, environment`
 
 // runRequest is what was asked for, as one JSON value that is saved once.
 type runRequest struct {
 	Selection    run.Selection     `json:"selection"`
 	EnvOverrides map[string]string `json:"envOverrides,omitempty"`
 	AutoHeal     *run.AutoHeal     `json:"autoHeal,omitempty"`
+	StartedBy    string            `json:"startedBy,omitempty"`
 }
 
 // runDetail is what else of a run nothing selects by.
 type runDetail struct {
-	Playwright string      `json:"playwright,omitempty"`
-	Runner     string      `json:"runner,omitempty"`
-	Error      *run.Error  `json:"error,omitempty"`
-	Ending     *run.Ending `json:"ending,omitempty"`
-	Planner    string      `json:"planner,omitempty"`
-	Plan       *run.Plan   `json:"plan,omitempty"`
-	Merged     bool        `json:"merged,omitempty"`
+	Playwright string            `json:"playwright,omitempty"`
+	Runner     string            `json:"runner,omitempty"`
+	Error      *run.Error        `json:"error,omitempty"`
+	Ending     *run.Ending       `json:"ending,omitempty"`
+	Planner    string            `json:"planner,omitempty"`
+	Plan       *run.Plan         `json:"plan,omitempty"`
+	Merged     bool              `json:"merged,omitempty"`
+	Cancel     *run.Cancellation `json:"cancel,omitempty"`
 }
 
 func scanRun(r row) (run.Run, error) {
@@ -41,7 +43,7 @@ func scanRun(r row) (run.Run, error) {
 	var created int64
 	var started, first, finished sql.NullInt64
 	err := r.Scan(&x.ID, &x.ProjectID, &x.Name, &x.Trigger, &x.Phase, &x.Verdict, &x.Branch, &x.Commit, &x.Isolation, &x.Workers,
-		&x.Total, &x.Executed, &counts, &warnings, &detail, &report, &created, &started, &first, &finished, &request, &x.ShardCount, &parked, &onDefault)
+		&x.Total, &x.Executed, &counts, &warnings, &detail, &report, &created, &started, &first, &finished, &request, &x.ShardCount, &parked, &onDefault, &x.Environment)
 	if err != nil {
 		return x, err
 	}
@@ -52,12 +54,12 @@ func scanRun(r row) (run.Run, error) {
 		return x, err
 	}
 	x.Playwright, x.Runner, x.Error, x.Ending = d.Playwright, d.Runner, d.Error, d.Ending
-	x.Planner, x.Plan, x.Merged = d.Planner, d.Plan, d.Merged
+	x.Planner, x.Plan, x.Merged, x.Cancel = d.Planner, d.Plan, d.Merged, d.Cancel
 	var q runRequest
 	if err := fromJSON(request, &q); err != nil {
 		return x, err
 	}
-	x.Selection, x.EnvOverrides, x.AutoHeal = q.Selection, q.EnvOverrides, q.AutoHeal
+	x.Selection, x.EnvOverrides, x.AutoHeal, x.StartedBy = q.Selection, q.EnvOverrides, q.AutoHeal, q.StartedBy
 	if err := fromJSON(counts, &x.Counts); err != nil {
 		return x, err
 	}
@@ -69,7 +71,7 @@ func scanRun(r row) (run.Run, error) {
 
 func detailOf(x *run.Run) string {
 	return toJSON(runDetail{Playwright: x.Playwright, Runner: x.Runner, Error: x.Error, Ending: x.Ending,
-		Planner: x.Planner, Plan: x.Plan, Merged: x.Merged})
+		Planner: x.Planner, Plan: x.Plan, Merged: x.Merged, Cancel: x.Cancel})
 }
 
 // CreateRun saves a new run, unless once says that it was started before.
@@ -115,11 +117,11 @@ func startedBefore(ctx context.Context, tx txn, x *run.Run, once run.Once) (*run
 
 func insertRun(ctx context.Context, q querier, x *run.Run) error {
 	return exec(ctx, q, `INSERT INTO run (`+runColumns+`, terminal)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)`,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)`,
 		x.ID, x.ProjectID, x.Name, string(x.Trigger), string(x.Phase), string(x.Verdict), x.Branch, x.Commit, x.Isolation, x.Workers,
 		x.Total, x.Executed, toJSON(x.Counts), toJSON(x.Warnings), detailOf(x), bit(x.HasReport),
 		ms(x.CreatedAt), msPtr(x.StartedAt), msPtr(x.FirstTestAt), msPtr(x.FinishedAt),
-		toJSON(runRequest{Selection: x.Selection, EnvOverrides: x.EnvOverrides, AutoHeal: x.AutoHeal}), x.ShardCount, bit(x.Parked), bit(x.OnDefault), bit(x.Terminal()))
+		toJSON(runRequest{Selection: x.Selection, EnvOverrides: x.EnvOverrides, AutoHeal: x.AutoHeal, StartedBy: x.StartedBy}), x.ShardCount, bit(x.Parked), bit(x.OnDefault), x.Environment, bit(x.Terminal()))
 }
 
 // changing answers the columns of a run that can change, for saveRun.
@@ -161,8 +163,19 @@ func (db *DB) Runs(ctx context.Context, q run.Query) ([]run.Run, error) {
 	if q.Branch != "" {
 		where += ` AND branch = ` + arg(q.Branch)
 	}
+	if q.Environment != "" {
+		in := arg(q.Environment)
+		if q.Default {
+			in += `, ''`
+		}
+		where += ` AND environment IN (` + in + `)`
+	}
 	if q.Trigger != "" {
 		where += ` AND trigger_kind = ` + arg(string(q.Trigger))
+	}
+	if q.Text != "" {
+		text := arg(escapeLike(strings.ToLower(q.Text)) + "%")
+		where += ` AND (id LIKE ` + text + ` ESCAPE '\' OR lower(name) LIKE ` + text + ` ESCAPE '\' OR commit_hash LIKE ` + text + ` ESCAPE '\')`
 	}
 	if c := q.After; c != nil {
 		t, i := arg(c.CreatedMs), arg(c.ID)
@@ -211,23 +224,36 @@ func updateRun(ctx context.Context, tx txn, id string, change func(*run.Run) err
 	if err != nil {
 		return err
 	}
-	before := changing(&x)
+	before, wasOver := changing(&x), x.Terminal()
 	if err := change(&x); err != nil {
 		return err
 	}
-	if after := changing(&x); !slices.Equal(before, after) {
-		return exec(ctx, tx, saveRun, after...)
+	after := changing(&x)
+	if slices.Equal(before, after) {
+		return nil // read only to lock it: most of what shards ask
 	}
-	return nil // read only to lock it: most of what shards ask
+	if err := exec(ctx, tx, saveRun, after...); err != nil {
+		return err
+	}
+	if x.Terminal() && !wasOver {
+		return sumUp(ctx, tx, &x)
+	}
+	return nil
 }
 
-// EndedBefore answers runs that ended before a time and still have their artifacts.
-func (db *DB) EndedBefore(ctx context.Context, t time.Time, limit int) ([]string, error) {
+// EndedBefore answers runs that ended before what their project keeps, or else keep, and
+// still have their artifacts. keep 0 keeps for ever.
+func (db *DB) EndedBefore(ctx context.Context, now time.Time, keep time.Duration, limit int) ([]string, error) {
+	before := ms(now.Add(-keep))
+	if keep <= 0 {
+		before = 0
+	}
 	return list(ctx, db.read, func(r row) (string, error) {
 		var id string
 		err := r.Scan(&id)
 		return id, err
-	}, `SELECT id FROM run WHERE terminal = 1 AND swept = 0 AND finished_at < $1 ORDER BY finished_at LIMIT $2`, ms(t), limit)
+	}, `SELECT run.id FROM run JOIN project ON project.id = run.project_id WHERE run.terminal = 1 AND run.swept = 0
+		AND run.finished_at < CASE WHEN project.keep_days > 0 THEN $1 - project.keep_days * 86400000 ELSE $2 END ORDER BY run.finished_at LIMIT $3`, ms(now), before, limit)
 }
 
 // Swept notes that a run's artifacts are gone.

@@ -253,5 +253,19 @@ func (db *DB) Shards(ctx context.Context, r run.Run) ([]run.Shard, error) {
 			shards[l.shard].Total, shards[l.shard].Executed = l.total, l.executed
 		}
 	}
+	if err != nil {
+		return shards, err
+	}
+	type work struct {
+		shard     int
+		predicted int64
+	}
+	given, err := list(ctx, db.read, func(r row) (w work, err error) { return w, r.Scan(&w.shard, &w.predicted) },
+		`SELECT a.shard, CAST(sum(u.predicted_ms) AS BIGINT) FROM unit u JOIN attempt a ON a.id = u.attempt_id WHERE u.run_id = $1 GROUP BY a.shard`, r.ID)
+	for _, w := range given {
+		if w.shard >= 0 && w.shard < len(shards) {
+			shards[w.shard].Predicted = time.Duration(w.predicted) * time.Millisecond
+		}
+	}
 	return shards, err
 }

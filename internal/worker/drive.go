@@ -52,6 +52,7 @@ type session struct {
 	nothing  bool // no work is left for this shard
 	merged   bool // the runner has merged the shards' reports
 	feed     *feed
+	steps    report.Steps
 	ended    bool // the runner said end
 	bye      bool
 	status   string
@@ -385,6 +386,8 @@ func (s *session) take(ctx context.Context, m report.Message) error {
 			s.uploads.attachment(m.ID, m.Retry, a)
 		}
 		return err
+	case "step":
+		s.steps.Take(m)
 	case "over":
 		return s.event(m)
 	case "hung":
@@ -402,6 +405,9 @@ func (s *session) take(ctx context.Context, m report.Message) error {
 
 func (s *session) event(m report.Message) error {
 	if e, ok := m.Event(); ok && s.started {
+		if e.End != nil {
+			s.steps.Give(e.End)
+		}
 		return s.stream.add(e)
 	}
 	return nil

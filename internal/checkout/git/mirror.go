@@ -34,8 +34,8 @@ func (m *Mirrors) command(src checkout.Source) command {
 
 // Make fetches and adds a worktree at dir.
 func (m *Mirrors) Make(ctx context.Context, src checkout.Source, dir string) (checkout.Copy, error) {
-	if err := os.MkdirAll(m.Root, 0o700); err != nil {
-		return checkout.Copy{}, fault.Wrap(err, fault.Unavailable, "The worker cannot write to its folder.")
+	if err := m.makeRoot(); err != nil {
+		return checkout.Copy{}, err
 	}
 	// One process at a time works on a mirror: git's own locks fail instead of waiting.
 	unlock, err := filelock.Lock(ctx, m.mirror(src)+".lock")
@@ -61,6 +61,13 @@ func (m *Mirrors) Make(ctx context.Context, src checkout.Source, dir string) (ch
 			WithFix("Check the disk space of the worker's machine.")
 	}
 	return checkout.Copy{Dir: dir, Branch: branch, Commit: commit}, nil
+}
+
+func (m *Mirrors) makeRoot() error {
+	if err := os.MkdirAll(m.Root, 0o700); err != nil {
+		return fault.Wrap(err, fault.Unavailable, "The worker cannot write to its folder.")
+	}
+	return nil
 }
 
 // fetch makes the mirror when it is missing, fetches the branch and answers its commit.

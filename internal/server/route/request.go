@@ -7,7 +7,9 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"net/netip"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -40,13 +42,15 @@ func infoOf(ctx context.Context) info {
 func RequestID(ctx context.Context) string { return infoOf(ctx).id }
 
 // RemoteAddress answers the network address that the request came from: that of a proxy,
-// where there is one.
+// where there is one that is not trusted.
 func RemoteAddress(ctx context.Context) string { return infoOf(ctx).from }
 
 // Base is what all requests of a server share.
 type Base struct {
 	BaseURL string
 	Log     *slog.Logger
+	// Proxies are where requests come through; what they say of their callers is believed.
+	Proxies []netip.Prefix
 	// Observe, when set, hears of every answered request.
 	Observe func(pattern, method string, status int, took time.Duration)
 }
@@ -63,7 +67,7 @@ func (b Base) Wrap(mux *http.ServeMux) http.Handler {
 			id = uuid.NewString()
 		}
 		log := b.Log.With("request", id)
-		r = r.WithContext(context.WithValue(r.Context(), infoKey{}, info{id: id, from: host(r.RemoteAddr), baseURL: b.BaseURL, log: log}))
+		r = r.WithContext(context.WithValue(r.Context(), infoKey{}, info{id: id, from: b.caller(r), baseURL: b.BaseURL, log: log}))
 		sw := &statusWriter{ResponseWriter: w}
 		sw.Header().Set("X-Request-Id", id)
 		sw.Header().Set("X-Content-Type-Options", "nosniff")
@@ -90,6 +94,25 @@ func (b Base) Wrap(mux *http.ServeMux) http.Handler {
 	})
 }
 
+// caller answers the network address of whoever calls: the last one that no proxy of ours
+// vouches to be another proxy of ours.
+func (b Base) caller(r *http.Request) string {
+	from := host(r.RemoteAddr)
+	said := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for i := len(said) - 1; i >= 0; i-- {
+		at, err := netip.ParseAddr(from)
+		if err != nil || !slices.ContainsFunc(b.Proxies, func(p netip.Prefix) bool { return p.Contains(at.Unmap()) }) {
+			break
+		}
+		next, err := netip.ParseAddr(strings.TrimSpace(said[i]))
+		if err != nil {
+			break
+		}
+		from = next.String()
+	}
+	return from
+}
+
 // host leaves the port out.
 func host(address string) string {
 	if h, _, err := net.SplitHostPort(address); err == nil {
@@ -103,6 +126,11 @@ func loggedPath(path string) string {
 	if rest, ok := strings.CutPrefix(path, "/content/"); ok {
 		_, after, _ := strings.Cut(rest, "/")
 		return "/content/…/" + after
+	}
+	for _, page := range []string{"/welcome/", "/invitations/", "/password/"} {
+		if strings.HasPrefix(path, page) {
+			return page + "…"
+		}
 	}
 	for _, page := range []string{"/runs/", "/bugs/"} {
 		if rest, ok := strings.CutPrefix(path, page); ok {

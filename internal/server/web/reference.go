@@ -224,6 +224,6 @@ func example(d *huma.OpenAPI, s *huma.Schema, depth int) any {
 	return "…"
 }
 
-func (a *App) reference(w http.ResponseWriter, _ *http.Request) {
-	a.show(w, http.StatusOK, "reference.html", referenceOf(a.Documents, a.BaseURL))
+func (a *App) reference(w http.ResponseWriter, r *http.Request) {
+	a.show(w, r, http.StatusOK, "open/reference", Page{Title: "API reference", Data: referenceOf(a.Documents, a.BaseURL)})
 }

@@ -27,7 +27,8 @@ func Run(t *testing.T, open func(t *testing.T) (one, other *store.DB)) {
 	for name, test := range map[string]func(t *testing.T, db, other *store.DB){
 		"updates are kept": updatesAreKept, "errors undo": errorsUndo, "two listings": twoListings, "lookups": lookups,
 		"queue": queue, "lost shards": lostShards, "once": onceFromTwo, "order": order, "pages": pages, "odd text": oddText, "history": durations, "leader": leader,
-		"bugs": bugs, "judged": judged, "collections": collections, "outcomes": outcomes,
+		"bugs": bugs, "judged": judged, "collections": collections, "outcomes": outcomes, "looks": looks,
+		"links": links, "administrators": administrators, "sessions": sessions, "audit": audit, "slugs": slugs,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

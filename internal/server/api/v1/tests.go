@@ -189,7 +189,7 @@ func (a *API) listCollections(ctx context.Context, _ *struct{}) (*collectionsOut
 }
 
 func (a *API) createCollection(ctx context.Context, in *CollectionIn) (*collectionOut, error) {
-	c, err := a.Tests.Create(ctx, in.Body.collection(ctx, ""))
+	c, err := a.Tests.Create(ctx, route.ActorOf(ctx), in.Body.collection(ctx, ""))
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +202,7 @@ type replaceIn struct {
 }
 
 func (a *API) replaceCollection(ctx context.Context, in *replaceIn) (*collectionOut, error) {
-	c, err := a.Tests.Replace(ctx, in.Body.collection(ctx, in.ID))
+	c, err := a.Tests.Replace(ctx, route.ActorOf(ctx), in.Body.collection(ctx, in.ID))
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +210,7 @@ func (a *API) replaceCollection(ctx context.Context, in *replaceIn) (*collection
 }
 
 func (a *API) dropCollection(ctx context.Context, in *CollectionAt) (*struct{}, error) {
-	return nil, a.Tests.Drop(ctx, route.ActorOf(ctx).ProjectID, in.ID)
+	return nil, a.Tests.Drop(ctx, route.ActorOf(ctx), in.ID)
 }
 
 type runCollectionIn struct {
@@ -270,7 +270,7 @@ type quarantineOut struct{ Body QuarantinedTest }
 
 func (a *API) quarantine(ctx context.Context, in *quarantineIn) (*quarantineOut, error) {
 	actor := route.ActorOf(ctx)
-	q, err := a.Tests.Quarantine(ctx, catalog.Quarantine{ProjectID: actor.ProjectID, TestID: in.ServiceTestID, Owner: in.Body.Owner, Reason: in.Body.Reason,
+	q, err := a.Tests.Quarantine(ctx, actor, catalog.Quarantine{ProjectID: actor.ProjectID, TestID: in.ServiceTestID, Owner: in.Body.Owner, Reason: in.Body.Reason,
 		SetBy: string(actor.Via) + ":" + actor.KeyID, ExpiresAt: in.Body.ExpiresAt})
 	if err != nil {
 		return nil, err
@@ -279,5 +279,5 @@ func (a *API) quarantine(ctx context.Context, in *quarantineIn) (*quarantineOut,
 }
 
 func (a *API) release(ctx context.Context, in *TestAt) (*struct{}, error) {
-	return nil, a.Tests.Release(ctx, route.ActorOf(ctx).ProjectID, in.ServiceTestID)
+	return nil, a.Tests.Release(ctx, route.ActorOf(ctx), in.ServiceTestID)
 }

@@ -1,0 +1,92 @@
+package account
+
+import (
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"tas-service/internal/fault"
+)
+
+// How often somebody may try to sign in: a few times at once, then slowly. An address may
+// be shared by an office, so it has more.
+const (
+	triesOfEmail   = 10
+	emailEvery     = 30 * time.Second
+	triesOfAddress = 50
+	addressEvery   = 3 * time.Second
+)
+
+// maxTried bounds the memory of the limits.
+const maxTried = 10_000
+
+// Limited is the cause of a fault.RateLimited, and says how long to wait.
+type Limited struct{ After time.Duration }
+
+// Error answers how long to wait.
+func (l *Limited) Error() string { return "try again in " + l.After.String() }
+
+// Tries bounds how often passwords are tried, for each e-mail and each network address.
+// Each service counts for itself. Safe for concurrent use; nil lets all through.
+type Tries struct {
+	now func() time.Time
+	mu  sync.Mutex
+	of  map[string]*rate.Limiter
+}
+
+// NewTries starts counting.
+func NewTries(now func() time.Time) *Tries { return &Tries{now: now, of: map[string]*rate.Limiter{}} }
+
+// take answers nil when somebody may try now, and fault.RateLimited otherwise.
+func (t *Tries) take(email, address string) error {
+	if t == nil {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.of) >= maxTried {
+		t.forget()
+	}
+	now := t.now()
+	// The address first: who has used it up must not use up somebody else's e-mail too.
+	for _, l := range []struct {
+		key   string
+		every time.Duration
+		burst int
+	}{{"from " + address, addressEvery, triesOfAddress}, {"as " + HashKey(email), emailEvery, triesOfEmail}} {
+		b := t.of[l.key]
+		if b == nil {
+			b = rate.NewLimiter(rate.Every(l.every), l.burst)
+			t.of[l.key] = b
+		}
+		if r := b.ReserveN(now, 1); r.DelayFrom(now) > 0 {
+			wait := r.DelayFrom(now)
+			r.CancelAt(now)
+			return fault.Wrap(&Limited{After: wait}, fault.RateLimited, "There were too many tries to sign in.").WithFix("Try again in %s.", inWords(wait))
+		}
+	}
+	return nil
+}
+
+// forget drops those that have all their tries again; if that is none, all, which forgives.
+func (t *Tries) forget() {
+	now := t.now()
+	for key, b := range t.of {
+		if b.TokensAt(now) >= float64(b.Burst()) {
+			delete(t.of, key)
+		}
+	}
+	if len(t.of) >= maxTried {
+		clear(t.of)
+	}
+}
+
+func inWords(d time.Duration) string {
+	if n := int(math.Ceil(d.Seconds())); n != 1 {
+		return fmt.Sprintf("%d seconds", n)
+	}
+	return "a second"
+}

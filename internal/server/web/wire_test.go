@@ -1,0 +1,30 @@
+package web_test
+
+import (
+	"time"
+
+	"tas-service/internal/artifact"
+	"tas-service/internal/artifact/blobstore"
+	"tas-service/internal/bug"
+	"tas-service/internal/catalog"
+	"tas-service/internal/event"
+	"tas-service/internal/run"
+)
+
+// wire gives the pages the ideas that they show, as the service does.
+func (s *site) wire() {
+	clock := s.app.Now
+	hub := event.NewHub()
+	blobs, err := blobstore.OpenDir(s.t.TempDir())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { blobs.Close() })
+	s.app.Blobs, s.app.Separate = blobs, true
+	links := artifact.Links{Keys: s.app.Keys, ContentURL: "http://content.example", TTL: time.Hour, Now: clock}
+	s.hub = hub
+	s.app.Tests = &catalog.Service{Store: s.db, Sets: s.db, Held: s.db, History: s.db, Sums: s.db, Clock: clock}
+	s.app.Bugs = &bug.Service{Store: s.db, Clock: clock, Changed: func(id string) { hub.Publish(run.Topic(id)) }}
+	s.app.Runs = &run.Service{Store: s.db, Projects: s.db, Environments: s.db, Collections: s.app.Tests, Links: links, Patterns: &run.JavaScript{}, Watcher: hub, Clock: clock, Wake: func() {},
+		PageURL: func(id string) string { return "/runs/" + id }}
+}
