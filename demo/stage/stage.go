@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -129,6 +130,21 @@ func (s Stage) Start(ctx context.Context, addr string, env ...string) (*Service,
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
+}
+
+var welcome = regexp.MustCompile(`\blink=(\S+/welcome/\S+)`)
+
+// Welcome answers the link that makes the first administrator, which the service prints on
+// its log as long as there is none; "" when there is one.
+func (s Stage) Welcome() string {
+	text, err := os.ReadFile(s.Log())
+	if err != nil {
+		return ""
+	}
+	if m := welcome.FindSubmatch(text); m != nil {
+		return string(m[1])
+	}
+	return ""
 }
 
 // PID is the service's process.

@@ -68,7 +68,7 @@ func run() (code int, err error) {
 	defer service.Stop()
 	c := &client.Client{BaseURL: "http://" + addr, APIKey: p.Key}
 	fmt.Printf("\n  Shop     %s%s\n  Service  %s (log: %s)\n\n", shopURL, broken(breaks), c.BaseURL, relative(root, at.Log()))
-	verdict, err := runSuite(ctx, c, service)
+	verdict, err := runSuite(ctx, c, service, at.Welcome())
 	if err != nil {
 		return 0, err
 	}

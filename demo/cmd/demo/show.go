@@ -18,7 +18,7 @@ import (
 )
 
 // runSuite starts a run, follows it to its end and prints what came of it.
-func runSuite(ctx context.Context, c *client.Client, s *stage.Service) (verdict string, err error) {
+func runSuite(ctx context.Context, c *client.Client, s *stage.Service, welcome string) (verdict string, err error) {
 	started, err := c.RunSuite(ctx, client.StartOptions{})
 	if err != nil {
 		return "", err
@@ -30,7 +30,7 @@ func runSuite(ctx context.Context, c *client.Client, s *stage.Service) (verdict 
 	if err != nil {
 		return "", err
 	}
-	return st.Verdict, summary(ctx, c, st)
+	return st.Verdict, summary(ctx, c, st, welcome)
 }
 
 func follow(ctx context.Context, c *client.Client, id string, v view, s *stage.Service) (client.Status, error) {
@@ -164,7 +164,7 @@ func (b *bar) end() {
 }
 
 // summary prints the verdict, what failed and where to look.
-func summary(ctx context.Context, c *client.Client, st client.Status) error {
+func summary(ctx context.Context, c *client.Client, st client.Status, welcome string) error {
 	took := ""
 	if st.DurationMs != nil {
 		took = " in " + (time.Duration(*st.DurationMs) * time.Millisecond).Round(100*time.Millisecond).String()
@@ -194,7 +194,11 @@ func summary(ctx context.Context, c *client.Client, st client.Status) error {
 			fmt.Printf("    %s\n", indent(firstLines(r.Error.Message, 6)))
 		}
 	}
-	fmt.Printf("\n  Run page     %s\n", st.TestRunURL)
+	fmt.Println()
+	if welcome != "" {
+		fmt.Printf("  Web app      %s\n               (once, to become its first administrator)\n", welcome)
+	}
+	fmt.Printf("  Run page     %s\n", st.TestRunURL)
 	if report, err := c.ReportURL(ctx, st.RunID); err == nil {
 		fmt.Printf("  HTML report  %s\n", report)
 	}
