@@ -144,7 +144,8 @@ func TestFuzzAPI(t *testing.T) {
 		t.Fatal("TAS_FUZZ is no number of requests")
 	}
 	s, empty := serveNobody(t)
-	ops, names := operations(t)
+	ops := harness.Operations(t)
+	names := slices.Sorted(maps.Keys(ops))
 	id := s.Begin(t, v1Root+"/execution/suite", nil)
 	ids := []string{unknown, id, strings.ToUpper(id)}
 	if a := s.Call(t, "POST", v1Root+"/collections", map[string]any{"name": "Real", "rule": map[string]any{"paths": []string{"**"}}}); a.Status == http.StatusCreated {
@@ -192,7 +193,8 @@ func TestFuzzAPI(t *testing.T) {
 // names in its path, its query and its body.
 func FuzzRequest(f *testing.F) {
 	_, empty := serveNobody(f)
-	ops, names := operations(f)
+	ops := harness.Operations(f)
+	names := slices.Sorted(maps.Keys(ops))
 	for i, op := range names {
 		in := &inventor{Rand: rand.New(rand.NewPCG(uint64(i), 1)), ids: []string{unknown}}
 		_, path, body, _ := in.request(op, ops[op])
@@ -224,23 +226,6 @@ func serveNobody(t testing.TB) (s, empty *harness.System) {
 		c.RateLimit, c.Program = 1<<30, []string{"/bin/sh", "-c", "exec sleep 600"}
 	}, Files: map[string]string{"tests/a.spec.ts": harness.Test("t")}})
 	return s, s.Another(t, project.Project{Name: "No repository"})
-}
-
-// operations answers each operation of the API's documents, and their names in order.
-func operations(t testing.TB) (map[string]*openapi3.Operation, []string) {
-	ops := map[string]*openapi3.Operation{}
-	for _, version := range []string{"v1", "v2"} {
-		doc, err := harness.Contract(version)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for path, item := range doc.Paths.Map() {
-			for method, op := range item.Operations() {
-				ops[version+" "+method+" "+path] = op
-			}
-		}
-	}
-	return ops, slices.Sorted(maps.Keys(ops))
 }
 
 // sound sends a request and answers an error when it failed inside the service, or was

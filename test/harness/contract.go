@@ -31,6 +31,25 @@ func Contract(version string) (*openapi3.T, error) {
 	return doc, doc.Validate(context.Background())
 }
 
+// Operations answers every operation of the public API by its version, method and path:
+// "v1 GET /tests".
+func Operations(t testing.TB) map[string]*openapi3.Operation {
+	t.Helper()
+	ops := map[string]*openapi3.Operation{}
+	for _, version := range []string{"v1", "v2"} {
+		doc, err := Contract(version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for path, item := range doc.Paths.Map() {
+			for method, op := range item.Operations() {
+				ops[version+" "+method+" "+path] = op
+			}
+		}
+	}
+	return ops
+}
+
 var contracts = sync.OnceValues(func() (map[string]routers.Router, error) {
 	out := map[string]routers.Router{}
 	for _, version := range []string{"v1", "v2"} {
