@@ -30,7 +30,7 @@ func (a Actor) May(projectID, what string) error {
 		return nil
 	}
 	return fault.New(fault.NotFound, "There is no such %s in this project.", what).
-		WithFix("Check the ID, and that the API key belongs to the project that you mean.")
+		WithFix("Check the ID, and that it is one of the project that you mean: an API key belongs to one project.")
 }
 
 // MayAs answers nil when the actor may act on a project in a role: an API key may do what
