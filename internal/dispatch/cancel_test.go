@@ -7,6 +7,7 @@ import (
 
 	"tas-service/internal/account"
 	"tas-service/internal/attempt"
+	"tas-service/internal/dispatch"
 	"tas-service/internal/executor"
 	"tas-service/internal/fault"
 	"tas-service/internal/run"
@@ -141,6 +142,15 @@ func TestCancelShards(t *testing.T) {
 		}
 	}
 	b.cancelled(t, r, run.Counts{Passed: passed, Skipped: 6 - passed})
+	attempts, err := b.Store.RunAttempts(context.Background(), r.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range dispatch.ShardsOf(r, attempts) {
+		if s.Lost || s.Phase != run.ShardFinished {
+			t.Errorf("a shard of a cancelled run: %+v", s)
+		}
+	}
 }
 
 // A run that would stay without a verdict for ever can be ended.

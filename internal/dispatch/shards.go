@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"tas-service/internal/attempt"
 	"tas-service/internal/run"
@@ -192,6 +193,7 @@ func (d *Dispatcher) closeOthers(ctx context.Context, attempts []Attempt) error 
 // ShardsOf answers where the shards of a run are, by their attempts.
 func ShardsOf(r run.Run, attempts []Attempt) []run.Shard {
 	shards := make([]run.Shard, r.ShardCount)
+	calledOff := func(a Attempt) bool { return r.Phase == run.Cancelled && a.State == Cancelled }
 	for i := range shards {
 		s := &shards[i]
 		s.Index, s.Phase = i, run.ShardQueued
@@ -211,9 +213,10 @@ func ShardsOf(r run.Run, attempts []Attempt) []run.Shard {
 				s.Phase = run.ShardFinished
 			}
 		}
-		t := triesOf(attempts, ForTests, i)
+		// Whose run somebody cancelled was not lost.
+		t := triesOf(slices.DeleteFunc(slices.Clone(attempts), calledOff), ForTests, i)
 		over := r.Phase == run.Merging || r.Terminal() || r.Parked
-		s.Lost = t.begun+t.unbegun > 0 && !t.finished && !t.open && (over || !t.startable())
+		s.Lost = t.begun+t.unbegun > 0 && !t.finished && !t.open && (over && r.Phase != run.Cancelled || !t.startable())
 		switch {
 		case !t.open && !t.finished && t.startable() && !over:
 			s.Phase, s.FinishedAt = run.ShardQueued, nil
