@@ -40,7 +40,7 @@ func (s *Service) edit(ctx context.Context, actor account.Actor, key string, cha
 		return err
 	}
 	err = s.Store.UpdateBug(ctx, actor.ProjectID, n, func(b *Bug) error {
-		return change(b, Event{At: s.Clock(), From: b.State, To: b.State, By: by(actor)})
+		return change(b, Event{At: s.Clock(), From: b.State, To: b.State, By: actor.By()})
 	})
 	if fault.KindOf(err) == fault.NotFound {
 		return actor.May("", "bug")

@@ -1,7 +1,6 @@
 package bug
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -107,16 +106,8 @@ func (s *Service) Move(ctx context.Context, actor account.Actor, key string, to 
 		return err
 	}
 	return s.Store.UpdateBug(ctx, actor.ProjectID, n, func(b *Bug) error {
-		return b.Move(Event{At: s.Clock(), To: to, By: by(actor), Comment: comment}, until)
+		return b.Move(Event{At: s.Clock(), To: to, By: actor.By(), Comment: comment}, until)
 	})
-}
-
-// by names an actor for the record.
-func by(a account.Actor) string {
-	if a.Via == account.ViaSession {
-		return cmp.Or(a.Name, a.PersonID)
-	}
-	return string(a.Via) + ":" + a.KeyID
 }
 
 // File files what failed in a run under its bugs, once: what has a bug already is left

@@ -268,7 +268,7 @@ func (a *App) quarantine(w http.ResponseWriter, r *http.Request, v *visit) error
 		return fault.New(fault.Invalid, "The quarantine needs the day on which it ends.").WithFix("Choose a day within the next 90 days.").At("until", "a day")
 	}
 	_, err = a.Tests.Quarantine(r.Context(), v.Actor, catalog.Quarantine{ProjectID: v.Project.ID, TestID: id, Owner: cmp.Or(strings.TrimSpace(f.Get("owner")), v.Actor.Name),
-		Reason: f.Get("reason"), SetBy: v.Actor.Name, ExpiresAt: until.Add(24*time.Hour - time.Second)})
+		Reason: f.Get("reason"), ExpiresAt: until.Add(24*time.Hour - time.Second)})
 	if err != nil {
 		return err
 	}
