@@ -97,7 +97,11 @@ func (p *People) newcomer(ctx context.Context, c Claims, linkToken string, signU
 		return who, err
 	}
 	for _, l := range named {
-		if len(open) == 0 || l.ID != open[0].ID {
+		holds, err := p.holds(ctx, l)
+		if err != nil {
+			return who, err
+		}
+		if holds && (len(open) == 0 || l.ID != open[0].ID) {
 			open = append(open, l)
 		}
 	}
