@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"tas-service/internal/account"
+	"tas-service/internal/account/oidc"
+	"tas-service/internal/account/oidctest"
+	"tas-service/internal/server/web"
 )
 
 // TestLinksOfFormerAdministrators do not open: who lost a role does not get it back by a
@@ -40,4 +43,42 @@ func TestLinksOfFormerAdministrators(t *testing.T) {
 	b.send("/profile", link, url.Values{}).ok(http.StatusNotFound, "withdrawn")
 	b.get("/projects/web-shop/settings").ok(http.StatusForbidden)
 	h.browser().post(over, url.Values{"email": {"m2@example.com"}, "name": {"m"}, "password": {password}}).ok(http.StatusNotFound, "withdrawn")
+}
+
+// TestAccountInWaiting makes an account under somebody else's e-mail, which takes nothing
+// but an invitation to anything: its maker is out as soon as the e-mail's owner comes in.
+func TestAccountInWaiting(t *testing.T) {
+	t.Parallel()
+	double := oidctest.New(t)
+	h := newHouseWith(t, func(a *web.App) {
+		a.Provider = oidc.New(oidc.Config{Issuer: double.URL, ClientID: double.ClientID, ClientSecret: double.ClientSecret, Callback: a.AppURL + web.Callback})
+	})
+	h.person("boss@example.com", false, account.RoleViewer) // as who in truth is somebody else entered it
+	thief := h.as("boss@example.com")
+	thief.get("/profile").ok(http.StatusOK)
+
+	double.Become("1", "boss@example.com", true, "Boss")
+	boss := h.browser()
+	if a := boss.get(boss.away("/profile")); a.code != http.StatusSeeOther {
+		t.Fatalf("%d %s", a.code, a.text)
+	}
+	boss.get("/profile").ok(http.StatusOK, "boss@example.com")
+	if a := thief.get("/profile"); a.code != http.StatusSeeOther {
+		t.Errorf("who made the account is still in it: %d", a.code)
+	}
+	h.browser().post("/sign-in", url.Values{"email": {"boss@example.com"}, "password": {password}}).ok(http.StatusUnauthorized)
+	// The owner sets a password, which stays.
+	if a := boss.send("/profile", "/profile/password", url.Values{"password": {password}}); a.code != http.StatusSeeOther {
+		t.Fatalf("%d %s", a.code, a.text)
+	}
+	boss.get(boss.away("/"))
+	h.as("boss@example.com")
+
+	// Years later the provider gives the e-mail to somebody else, who gets nothing by it.
+	double.Become("2", "boss@example.com", true, "Heir")
+	heir := h.browser()
+	heir.get(heir.away("/")).ok(http.StatusConflict, "belongs to somebody else")
+	if a := heir.get("/profile"); a.code != http.StatusSeeOther {
+		t.Errorf("the heir is in: %d", a.code)
+	}
 }
