@@ -82,3 +82,30 @@ func TestAccountInWaiting(t *testing.T) {
 		t.Errorf("the heir is in: %d", a.code)
 	}
 }
+
+// TestLocalRepository lets no administrator of one project read the service's own disk,
+// where the mirrors of all projects' repositories lie.
+func TestLocalRepository(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	h.person("root@example.com", true, "")
+	h.person("admin@example.com", false, account.RoleAdministrator)
+	admin, root := h.as("admin@example.com"), h.as("root@example.com")
+	save := func(b *browser, address string) *answer {
+		return b.send("/profile", "/projects/web-shop/settings/repository", url.Values{"url": {address}, "branch": {"main"}})
+	}
+	// What the operator chose may stay as it is.
+	if a := save(admin, "file:///nowhere"); a.code != http.StatusSeeOther {
+		t.Errorf("%d %s", a.code, a.text)
+	}
+	for _, place := range []string{"file:///var/lib/tas/looks/other", "/var/lib/tas/looks/other", "../looks/other"} {
+		save(admin, place).ok(http.StatusForbidden, "service's own machine")
+		if p, err := h.db.Project(context.Background(), h.p.ID); err != nil || p.Repository.URL != "file:///nowhere" {
+			t.Fatalf("%+v, %v", p.Repository, err)
+		}
+		if a := save(root, place); a.code != http.StatusSeeOther {
+			t.Errorf("%d %s", a.code, a.text)
+		}
+		save(root, "file:///nowhere")
+	}
+}
