@@ -149,6 +149,9 @@ func (s *Service) check(ctx context.Context, p project.Project, in StartInput) e
 	case in.ShardCount < MinShards || in.ShardCount > MaxShards:
 		bad.At("body.shardCount", "from %d to %d; leave it out for a run in one piece", MinShards, MaxShards)
 	}
+	if in.Workers < 0 || in.Workers > project.MaxWorkers {
+		bad.At("body.workers", "from 1 to %d; leave it out for the project's setting", project.MaxWorkers)
+	}
 	if b := in.Branch; b != "" && !validBranch(b) {
 		bad.At("body.branch", "this cannot be the name of a git branch")
 	}
