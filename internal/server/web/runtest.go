@@ -14,6 +14,7 @@ import (
 	"tas-service/internal/catalog"
 	"tas-service/internal/fault"
 	"tas-service/internal/run"
+	"tas-service/internal/server/route"
 )
 
 // Bounds of the past of a test.
@@ -227,7 +228,7 @@ func (a *App) judge(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if say.Word == run.WordBug {
 		say.Severity = bug.Severity(f.Get("severity"))
 	}
-	if _, err := a.Bugs.Submit(r.Context(), v.Actor, r.PathValue("id"), r.RemoteAddr, []bug.Saying{say}); err != nil {
+	if _, err := a.Bugs.Submit(r.Context(), v.Actor, r.PathValue("id"), route.RemoteAddress(r.Context()), []bug.Saying{say}); err != nil {
 		return err
 	}
 	done(w, r, testInRun(v.runURL(r.PathValue("id")), say.TestID, f.Get("browser")), "The verdict is kept, and the run is judged again.")
