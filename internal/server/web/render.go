@@ -164,7 +164,7 @@ func (a *App) show(w http.ResponseWriter, r *http.Request, status int, name stri
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	w.Write(b.Bytes()) //nolint:errcheck // the reader is gone
+	w.Write(unsteered(b.Bytes())) //nolint:errcheck // the reader is gone
 }
 
 // problemPage is what the page of an error shows.
