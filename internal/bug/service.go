@@ -105,6 +105,9 @@ func (s *Service) Move(ctx context.Context, actor account.Actor, key string, to 
 	if err := actor.MayAs(account.RoleMember, actor.ProjectID, "bug"); err != nil {
 		return err
 	}
+	if len(comment) > maxComment {
+		return fault.New(fault.Invalid, "A comment has at most %d bytes.", maxComment).WithFix("Write less, or link to where it is told.")
+	}
 	return s.Store.UpdateBug(ctx, actor.ProjectID, n, func(b *Bug) error {
 		return b.Move(Event{At: s.Clock(), To: to, By: actor.By(), Comment: comment}, until)
 	})
