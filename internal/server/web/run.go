@@ -176,7 +176,7 @@ func (a *App) why(ctx context.Context, p *runPage) string {
 			text += fmt.Sprintf(" %s in quarantine failed and do not count.", plural(failed, "test"))
 		}
 		return text
-	case x.Phase == run.Cancelled && x.Cancel != nil && x.Error != nil:
+	case x.Phase == run.Cancelled && x.Cancel != nil && x.Error != nil && strings.HasPrefix(x.Error.Message, run.WasCancelled):
 		return a.nameOf(ctx, x.Cancel.By) + " cancelled the run." + strings.TrimPrefix(firstLine(x.Error.Message, 300), run.WasCancelled)
 	case x.Error != nil:
 		return firstLine(x.Error.Message, 300)
