@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"testing"
 	"time"
 
@@ -75,6 +76,13 @@ func TestNamesAreNotForged(t *testing.T) {
 	boss.get(p+"/bugs/BUG-1").ok(http.StatusOK, "Eve Adams", "the service").without(eve.ID)
 	boss.get(p+"/runs/"+live.ID).ok(http.StatusOK, "Eve Adams cancelled the run")
 	boss.get(p+"/runs").ok(http.StatusOK, "by Eve Adams")
+	// Whoever looks for who it was finds the names of before.
+	es, err := h.db.Audit(ctx, account.AuditQuery{Limit: 100})
+	if i := slices.IndexFunc(es, func(e account.Entry) bool {
+		return e.Act == account.ActRenamed && e.PersonID == eve.ID && e.About == "service is Eve Adams now"
+	}); err != nil || i < 0 {
+		t.Errorf("%+v, %v", es, err)
+	}
 	// An invitation says who made it, by the name of now.
 	if _, err := h.people.Invite(ctx, account.Viewer{Person: eve, Projects: []account.Membership{{ProjectID: h.p.ID, Role: account.RoleAdministrator}}}, h.p.ID, account.RoleViewer, ""); err != nil {
 		t.Fatal(err)
