@@ -1,6 +1,10 @@
 package account
 
-import "tas-service/internal/fault"
+import (
+	"strings"
+
+	"tas-service/internal/fault"
+)
 
 // Via says how an actor proved who it is.
 type Via string
@@ -22,6 +26,37 @@ type Actor struct {
 	Role      Role   // of the person in the project
 	Via       Via
 }
+
+// What a record that names its doer begins with; the rest is an ID.
+const (
+	byPerson = "person:"
+	byKey    = "key:"
+)
+
+// By names the actor for a record. It holds an ID and never a name: a name is chosen by
+// whoever has it, and may be a colleague's tomorrow.
+func (a Actor) By() string {
+	switch a.Via {
+	case ViaSession:
+		return byPerson + a.PersonID
+	case ViaKey:
+		return byKey + a.KeyID
+	case ViaOperator:
+	}
+	return string(a.Via)
+}
+
+// PersonBy answers the ID of the person whom a record names, "" where it names none.
+func PersonBy(by string) string {
+	id, ok := strings.CutPrefix(by, byPerson)
+	if !ok {
+		return ""
+	}
+	return id
+}
+
+// IsKey reports whether a record names an API key.
+func IsKey(by string) bool { return strings.HasPrefix(by, byKey) }
 
 // May answers nil when the actor may act on a project, and fault.NotFound otherwise:
 // to another project's caller a thing looks as if it did not exist.

@@ -10,6 +10,7 @@ const (
 	ActSignedIn        Act = "signed in"
 	ActSignedOut       Act = "signed out"
 	ActPasswordChanged Act = "changed the password"
+	ActRenamed         Act = "took another name"
 	ActSessionRevoked  Act = "revoked a session"
 	ActLinkMade        Act = "made an invitation"
 	ActLinkRevoked     Act = "withdrew an invitation"

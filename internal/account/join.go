@@ -3,6 +3,7 @@ package account
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -20,7 +21,34 @@ func (p *People) Opened(ctx context.Context, token string) (Link, error) {
 	if fault.KindOf(err) == fault.NotFound {
 		return Link{}, gone()
 	}
-	return l, err
+	if err != nil {
+		return l, err
+	}
+	switch holds, err := p.holds(ctx, l); {
+	case err != nil:
+		return Link{}, err
+	case !holds:
+		return Link{}, gone()
+	}
+	return l, nil
+}
+
+// holds reports whether whoever made a link could still make it: nobody comes back, or
+// lets others in, by a link from the time when they were an administrator.
+func (p *People) holds(ctx context.Context, l Link) (bool, error) {
+	id := PersonBy(l.MadeBy)
+	if id == "" {
+		return true, nil
+	}
+	maker, err := p.Records.Person(ctx, id)
+	switch {
+	case fault.KindOf(err) == fault.NotFound:
+		return false, nil
+	case err != nil || maker.Administrator || l.Kind != LinkMember:
+		return maker.Administrator, err
+	}
+	roles, err := p.Records.Memberships(ctx, id)
+	return slices.ContainsFunc(roles, func(m Membership) bool { return m.ProjectID == l.ProjectID && m.Role.Includes(RoleAdministrator) }), err
 }
 
 func gone() error {

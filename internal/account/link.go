@@ -23,7 +23,7 @@ type Link struct {
 	Role      Role   // of LinkMember
 	PersonID  string // of LinkReset
 	Email     string // who alone may use it; "" for whoever has it
-	MadeBy    string // name of a person; "" for the service and its operator
+	MadeBy    string // as Actor names itself; "" for the service and its operator
 	CreatedAt time.Time
 	ExpiresAt time.Time
 }

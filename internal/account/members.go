@@ -28,7 +28,7 @@ func (p *People) Invite(ctx context.Context, v Viewer, projectID string, role Ro
 			return "", err
 		}
 	}
-	path, err = p.link(ctx, Link{Kind: LinkMember, ProjectID: projectID, Role: role, Email: email, MadeBy: v.Person.Name})
+	path, err = p.link(ctx, Link{Kind: LinkMember, ProjectID: projectID, Role: role, Email: email, MadeBy: byPerson + v.Person.ID})
 	if err != nil {
 		return "", err
 	}
@@ -46,7 +46,7 @@ func (p *People) InviteAdministrator(ctx context.Context, v Viewer, email string
 			return "", err
 		}
 	}
-	path, err = p.link(ctx, Link{Kind: LinkAdministrator, Email: email, MadeBy: v.Person.Name})
+	path, err = p.link(ctx, Link{Kind: LinkAdministrator, Email: email, MadeBy: byPerson + v.Person.ID})
 	if err != nil {
 		return "", err
 	}

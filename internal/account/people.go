@@ -148,7 +148,12 @@ func (p *People) Rename(ctx context.Context, v Viewer, name string) error {
 	if err != nil {
 		return err
 	}
-	return p.Records.UpdatePerson(ctx, v.Person.ID, func(who *Person, _ int) error { who.Name = name; return nil })
+	before := ""
+	err = p.Records.UpdatePerson(ctx, v.Person.ID, func(who *Person, _ int) error { before, who.Name = who.Name, name; return nil })
+	if err != nil || before == name {
+		return err
+	}
+	return p.note(ctx, v, Entry{Act: ActRenamed, About: before + " is " + name + " now"})
 }
 
 // ChangePassword takes a new password for the old one, and ends the viewer's other

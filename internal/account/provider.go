@@ -55,7 +55,7 @@ func (p *People) Vouched(ctx context.Context, c Claims, linkToken string, signUp
 		switch {
 		case err == nil:
 			known = true
-			if err := p.Records.AddIdentity(ctx, who.ID, c.Identity); err != nil {
+			if err := p.adopt(ctx, who, c, from); err != nil {
 				return "", err
 			}
 		case fault.KindOf(err) != fault.NotFound:
@@ -72,6 +72,19 @@ func (p *People) Vouched(ctx context.Context, c Claims, linkToken string, signUp
 		}
 	}
 	return p.begin(ctx, who, from)
+}
+
+// adopt gives an account to whom the provider vouches for as its e-mail. Nobody made sure of
+// that e-mail when the account was made: whoever did, with an invitation to something else,
+// must not wait inside for its owner. So the password and the sessions of before end.
+func (p *People) adopt(ctx context.Context, who Person, c Claims, from Client) error {
+	if err := p.Records.AddIdentity(ctx, who.ID, c.Identity); err != nil {
+		return err
+	}
+	if err := p.Records.SetPassword(ctx, who.ID, "", ""); err != nil {
+		return err
+	}
+	return p.note(ctx, Viewer{Person: who, Address: from.Address}, Entry{Act: ActPasswordChanged, About: "removed: the account belongs to its e-mail's owner at the provider now"})
 }
 
 // newcomer adds a person whom nobody here knows yet, by their invitations.
@@ -97,7 +110,11 @@ func (p *People) newcomer(ctx context.Context, c Claims, linkToken string, signU
 		return who, err
 	}
 	for _, l := range named {
-		if len(open) == 0 || l.ID != open[0].ID {
+		holds, err := p.holds(ctx, l)
+		if err != nil {
+			return who, err
+		}
+		if holds && (len(open) == 0 || l.ID != open[0].ID) {
 			open = append(open, l)
 		}
 	}

@@ -35,6 +35,8 @@ type Records interface {
 	PersonByEmail(ctx context.Context, email string) (Person, string, error)
 	PersonByIdentity(ctx context.Context, id Identity) (Person, error)
 	AddPerson(ctx context.Context, p Person, id *Identity) error
+	// AddIdentity answers fault.Conflict for a person whom the issuer knows as another
+	// subject: an e-mail may have been given to somebody else there.
 	AddIdentity(ctx context.Context, personID string, id Identity) error
 	// UpdatePerson lets change see how many administrators the installation has besides.
 	// Nothing comes between its answer and what is saved.

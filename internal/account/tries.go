@@ -1,8 +1,12 @@
 package account
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
+	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -56,7 +60,7 @@ func (t *Tries) take(email, address string) error {
 		key   string
 		every time.Duration
 		burst int
-	}{{"from " + address, addressEvery, triesOfAddress}, {"as " + HashKey(email), emailEvery, triesOfEmail}} {
+	}{{"from " + network(address), addressEvery, triesOfAddress}, {"as " + HashKey(email), emailEvery, triesOfEmail}} {
 		b := t.of[l.key]
 		if b == nil {
 			b = rate.NewLimiter(rate.Every(l.every), l.burst)
@@ -71,16 +75,27 @@ func (t *Tries) take(email, address string) error {
 	return nil
 }
 
-// forget drops those that have all their tries again; if that is none, all, which forgives.
+// network is what one caller has of addresses: of IPv6 never less than a /64.
+func network(address string) string {
+	at, err := netip.ParseAddr(address)
+	if err != nil || at.Unmap().Is4() {
+		return address
+	}
+	p, err := at.WithZone("").Prefix(64)
+	if err != nil {
+		return address
+	}
+	return p.String()
+}
+
+// forget drops the half that has used up least: who makes up new e-mails to be forgotten
+// for is forgotten for those.
 func (t *Tries) forget() {
 	now := t.now()
-	for key, b := range t.of {
-		if b.TokensAt(now) >= float64(b.Burst()) {
-			delete(t.of, key)
-		}
-	}
-	if len(t.of) >= maxTried {
-		clear(t.of)
+	left := func(key string) float64 { return t.of[key].TokensAt(now) / float64(t.of[key].Burst()) }
+	keys := slices.SortedFunc(maps.Keys(t.of), func(a, b string) int { return cmp.Compare(left(b), left(a)) })
+	for _, key := range keys[:len(keys)/2] {
+		delete(t.of, key)
 	}
 }
 

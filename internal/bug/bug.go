@@ -87,7 +87,7 @@ type Event struct {
 	From     State     `json:"from,omitempty"` // "" when the bug was new
 	To       State     `json:"to"`
 	Severity Severity  `json:"severity,omitempty"` // where it was changed
-	By       string    `json:"by"`                 // "service" for what no one decided
+	By       string    `json:"by"`                 // as account.Actor names itself; "service" for what no one decided
 	RunID    string    `json:"runId,omitempty"`
 	Comment  string    `json:"comment,omitempty"`
 }

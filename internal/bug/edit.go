@@ -40,7 +40,7 @@ func (s *Service) edit(ctx context.Context, actor account.Actor, key string, cha
 		return err
 	}
 	err = s.Store.UpdateBug(ctx, actor.ProjectID, n, func(b *Bug) error {
-		return change(b, Event{At: s.Clock(), From: b.State, To: b.State, By: by(actor)})
+		return change(b, Event{At: s.Clock(), From: b.State, To: b.State, By: actor.By()})
 	})
 	if fault.KindOf(err) == fault.NotFound {
 		return actor.May("", "bug")
@@ -75,6 +75,7 @@ func (s *Service) Rate(ctx context.Context, actor account.Actor, key string, sev
 // Link says that a test meets a bug, or with linked false that it does not. Results keep
 // the bug that they were filed under. The caller sees to it that the test exists.
 func (s *Service) Link(ctx context.Context, actor account.Actor, key, testID string, linked bool) error {
+	testID = strings.ToLower(testID) // as it is kept
 	return s.edit(ctx, actor, key, func(b *Bug, e Event) error {
 		i := slices.Index(b.TestIDs, testID)
 		switch {

@@ -1,7 +1,6 @@
 package bug
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -106,17 +105,12 @@ func (s *Service) Move(ctx context.Context, actor account.Actor, key string, to 
 	if err := actor.MayAs(account.RoleMember, actor.ProjectID, "bug"); err != nil {
 		return err
 	}
-	return s.Store.UpdateBug(ctx, actor.ProjectID, n, func(b *Bug) error {
-		return b.Move(Event{At: s.Clock(), To: to, By: by(actor), Comment: comment}, until)
-	})
-}
-
-// by names an actor for the record.
-func by(a account.Actor) string {
-	if a.Via == account.ViaSession {
-		return cmp.Or(a.Name, a.PersonID)
+	if len(comment) > maxComment {
+		return fault.New(fault.Invalid, "A comment has at most %d bytes.", maxComment).WithFix("Write less, or link to where it is told.")
 	}
-	return string(a.Via) + ":" + a.KeyID
+	return s.Store.UpdateBug(ctx, actor.ProjectID, n, func(b *Bug) error {
+		return b.Move(Event{At: s.Clock(), To: to, By: actor.By(), Comment: comment}, until)
+	})
 }
 
 // File files what failed in a run under its bugs, once: what has a bug already is left

@@ -39,7 +39,7 @@ type Verdict struct {
 	Before run.Status
 	After  run.Status
 	BugKey string
-	By     string // the API key, never itself: its ID
+	By     string // as account.Actor names itself
 	From   string // network address of the caller
 	At     time.Time
 	Saying
@@ -180,7 +180,7 @@ func (s *Service) overrule(d Desk, actor account.Actor, from string, x *run.Resu
 		return err
 	}
 	now := s.Clock()
-	event := Event{At: now, By: by(actor), RunID: x.RunID, Comment: say.Comment}
+	event := Event{At: now, By: actor.By(), RunID: x.RunID, Comment: say.Comment}
 	switch say.Word {
 	case run.WordBug:
 		b, err := s.link(d, x)
@@ -216,7 +216,7 @@ func (s *Service) overrule(d Desk, actor account.Actor, from string, x *run.Resu
 		}
 	case run.WordFailed:
 	}
-	return d.Keep(Verdict{RunID: x.RunID, Before: before, After: x.Status, BugKey: x.BugKey, By: by(actor), From: from, At: now, Saying: say})
+	return d.Keep(Verdict{RunID: x.RunID, Before: before, After: x.Status, BugKey: x.BugKey, By: actor.By(), From: from, At: now, Saying: say})
 }
 
 // link answers the bug of a result; where it has none, the one with its signature, or a

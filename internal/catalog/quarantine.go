@@ -16,7 +16,7 @@ type Quarantine struct {
 	TestID    string
 	Owner     string // who sees to the test
 	Reason    string
-	SetBy     string
+	SetBy     string // as account.Actor names itself; Quarantine sees to it
 	CreatedAt time.Time
 	ExpiresAt time.Time
 }
@@ -51,6 +51,7 @@ func (s *Service) Quarantine(ctx context.Context, actor account.Actor, q Quarant
 		return q, err
 	}
 	now := s.Clock()
+	q.SetBy = actor.By()
 	q.Owner, q.Reason, q.CreatedAt, q.TestID = strings.TrimSpace(q.Owner), strings.TrimSpace(q.Reason), now, strings.ToLower(q.TestID)
 	bad := fault.New(fault.Invalid, "The test cannot be quarantined so.").WithFix("Correct the fields named in errors.")
 	if q.Owner == "" || len(q.Owner) > maxOwner {

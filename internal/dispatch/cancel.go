@@ -1,7 +1,6 @@
 package dispatch
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +17,7 @@ func (d *Dispatcher) cancel(ctx context.Context, r run.Run) error {
 	if err != nil {
 		return err
 	}
-	why := "The run was cancelled by " + cmp.Or(r.Cancel.By, "somebody") + "."
+	why := run.WasCancelled // who did it stands in the record, by ID: a name may change
 	var errs []error
 	for _, a := range attempts {
 		if a.State.Open() {

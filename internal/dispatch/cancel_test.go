@@ -178,3 +178,48 @@ func TestCancelElsewhere(t *testing.T) {
 	}
 	b.cancelled(t, b.step(t, time.Second), run.Counts{})
 }
+
+// counting cancels a run between the count of its results and its verdict.
+type counting struct {
+	dispatch.Store
+	once func()
+}
+
+func (c *counting) Tally(ctx context.Context, runID string) (run.Tally, error) {
+	t, err := c.Store.Tally(ctx, runID)
+	if c.once != nil {
+		c.once()
+		c.once = nil
+	}
+	return t, err
+}
+
+// Who was told that a run is being cancelled does not find it passed a moment later.
+func TestCancelWhileJudged(t *testing.T) {
+	b := newBench(t)
+	b.step(t, 0)
+	a := b.claim(t)
+	ctx := context.Background()
+	l := listing(1)
+	sel, err := b.TakeListing(ctx, a, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.TakeChosen(ctx, a, attempt.Chosen{Tests: []attempt.ChosenTest{{Test: l.Tests[0], TestID: sel.IDs["t0"]}}}); err != nil {
+		t.Fatal(err)
+	}
+	end := attempt.Event{End: &attempt.TestEnd{ID: "t0", Status: "passed", ExpectedStatus: "passed", StartedAt: b.now}}
+	if _, err := b.TakeBatch(ctx, a, attempt.Batch{Seq: 1, Events: []attempt.Event{end}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.TakeOutcome(ctx, a, attempt.Outcome{Complete: true, Status: "passed", Batches: 1}); err != nil {
+		t.Fatal(err)
+	}
+	b.dummy.Exit(a.ID, "")
+	b.Store = &counting{Store: b.db, once: func() {
+		if err := b.cancel(t, account.RoleMember); err != nil {
+			t.Error(err)
+		}
+	}}
+	b.cancelled(t, b.step(t, time.Second), run.Counts{Passed: 1})
+}

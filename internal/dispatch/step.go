@@ -275,6 +275,9 @@ func (d *Dispatcher) end(ctx context.Context, runID string, from run.Phase, deci
 			return nil
 		}
 		j, now := decide(r), d.Clock()
+		if r.Cancel != nil && j.Phase != run.Cancelled {
+			return errMoved // somebody was told meanwhile that it is being cancelled, and it will be
+		}
 		r.Verdict, r.Error, r.FinishedAt = j.Verdict, j.Error, &now
 		if err := r.MoveTo(j.Phase); err != nil {
 			return err
@@ -282,6 +285,10 @@ func (d *Dispatcher) end(ctx context.Context, runID string, from run.Phase, deci
 		ended = *r
 		return nil
 	})
+	if errors.Is(err, errMoved) {
+		d.Wake()
+		return nil
+	}
 	if err != nil || ended.ID == "" {
 		return err
 	}

@@ -43,6 +43,14 @@ type Repository struct {
 	Token  string // secret, for a private repository over HTTPS; sealed where it is kept
 }
 
+// elsewhere are clone addresses that lead to another machine, as git reads them: with a
+// scheme, or as ssh writes them with a colon before the first slash.
+var elsewhere = regexp.MustCompile(`^(?:(?:https?|ssh)://|[^/:]+:(?:[^:/]|/[^/]|$))`)
+
+// Local reports whether the address is a place on the service's own machine, where
+// repositories of other projects lie too.
+func (r Repository) Local() bool { return r.URL != "" && !elsewhere.MatchString(r.URL) }
+
 // HasTestsRepo reports whether a tests repository is connected.
 func (p Project) HasTestsRepo() bool { return p.Repository.URL != "" }
 

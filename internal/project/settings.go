@@ -81,8 +81,13 @@ func (s *Settings) Update(ctx context.Context, v account.Viewer, projectID, abou
 		return err
 	}
 	err := s.Records.UpdateProject(ctx, projectID, func(p *Project) error {
+		before := p.Repository.URL
 		if err := change(p); err != nil {
 			return err
+		}
+		if p.Repository.Local() && p.Repository.URL != before && !v.Person.Administrator {
+			return fault.New(fault.Forbidden, "This address is a place on the service's own machine, which only administrators of the installation may choose.").
+				WithFix("Give the address of the repository's server, such as https://git.example.com/shop/tests.git.")
 		}
 		p.Name = strings.TrimSpace(p.Name)
 		return p.Check()

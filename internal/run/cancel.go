@@ -7,6 +7,9 @@ import (
 	"tas-service/internal/fault"
 )
 
+// WasCancelled begins the error of a run that somebody ended.
+const WasCancelled = "The run was cancelled."
+
 // Cancel asks for a run's end: what waits is not begun any more, what runs is ended, and
 // each test that has no result yet is accounted for as cancelled. The reconcilers do it.
 // Errors: fault.NotFound, fault.Forbidden below a member, fault.Conflict for a run that is
@@ -24,7 +27,7 @@ func (s *Service) Cancel(ctx context.Context, actor account.Actor, id string) er
 		case r.Terminal():
 			return fault.New(fault.Conflict, "The run is over: it is %s.", r.Phase).WithFix("There is nothing left to cancel.")
 		case r.Cancel == nil:
-			r.Cancel = &Cancellation{By: actor.Name, At: s.Clock().UTC()}
+			r.Cancel = &Cancellation{By: actor.By(), At: s.Clock().UTC()}
 			r.Parked = false // it may have been left as it was; now there is an end for it
 		}
 		return nil

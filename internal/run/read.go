@@ -133,6 +133,48 @@ func (s *Service) Results(ctx context.Context, actor account.Actor, q ResultQuer
 	return rs, -1, nil
 }
 
+// failedAtOnce is how many results are read at once to find what failed.
+const failedAtOnce = 5000
+
+// FailedTests answers the tests that a run like this one must have to make good what failed
+// in it: those that failed, and those that did not run because of it. Set-up that merely
+// came along comes along again: alone it would pass without a test. Errors:
+// fault.Conflict where that are none, or more than a run can be of by name.
+func (s *Service) FailedTests(ctx context.Context, actor account.Actor, id string) ([]string, error) {
+	var ids, along []string
+	has, came := map[string]bool{}, map[string]bool{}
+	for after := -1; ; {
+		rs, next, err := s.Results(ctx, actor, ResultQuery{RunID: id, After: after, Limit: failedAtOnce, Statuses: []Status{StatusFailed, StatusBug, StatusSkipped}})
+		if err != nil {
+			return nil, err
+		}
+		for i := range rs {
+			r := &rs[i]
+			into, seen := &ids, has
+			if r.Companion {
+				into, seen = &along, came
+			}
+			if !seen[r.TestID] && (r.Failing() || r.Error != nil && r.Error.Code == CodeDidNotRun) {
+				seen[r.TestID] = true
+				*into = append(*into, r.TestID)
+			}
+		}
+		if after = next; after < 0 {
+			break
+		}
+	}
+	if len(ids) == 0 {
+		ids = along
+	}
+	switch {
+	case len(ids) == 0:
+		return nil, fault.New(fault.Conflict, "No test of this run failed.").WithFix("Run all of it again.")
+	case len(ids) > MaxTestIDs:
+		return nil, fault.New(fault.Conflict, "%d tests failed or did not run, and a run can be of at most %d by name.", len(ids), MaxTestIDs).WithFix("Run all of it again.")
+	}
+	return ids, nil
+}
+
 // Report answers the address of the run's HTML report and when it expires.
 func (s *Service) Report(ctx context.Context, actor account.Actor, id string) (string, time.Time, error) {
 	r, err := s.Get(ctx, actor, id)

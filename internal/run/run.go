@@ -135,7 +135,7 @@ type Run struct {
 	Planner      string // of a sharded run: the attempt whose listing becomes the plan
 	Plan         *Plan  // of a sharded run, once it is planned
 	Merged       bool   // the shards' reports became one
-	StartedBy    string // the person, "" where it was no person
+	StartedBy    string // the person, as account.Actor names itself; "" where it was no person
 	Cancel       *Cancellation
 	Parked       bool // it will never end and nothing is left to do for it: see CodeRunnerTooOld
 	HasReport    bool

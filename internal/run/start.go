@@ -91,7 +91,7 @@ func (s *Service) Start(ctx context.Context, actor account.Actor, in StartInput)
 	r := Run{
 		ID: id.String(), ProjectID: p.ID, Name: jobName(p.Slug), Trigger: in.Trigger,
 		Phase: Queued, Verdict: Pending, Selection: in.Selection, Branch: in.Branch, OnDefault: in.Branch == "" || in.Branch == p.Repository.Branch,
-		Environment: in.Environment, EnvOverrides: in.EnvOverrides, ShardCount: in.ShardCount, Workers: workers, AutoHeal: in.AutoHeal, StartedBy: actor.Name, CreatedAt: s.Clock().UTC(),
+		Environment: in.Environment, EnvOverrides: in.EnvOverrides, ShardCount: in.ShardCount, Workers: workers, AutoHeal: in.AutoHeal, StartedBy: startedBy(actor), CreatedAt: s.Clock().UTC(),
 	}
 	if in.AutoHeal != nil {
 		r.Warn("auto-heal-unavailable", "autoHeal was noted, but this version of the service does not heal yet.")
@@ -105,6 +105,14 @@ func (s *Service) Start(ctx context.Context, actor account.Actor, in StartInput)
 	}
 	s.Wake()
 	return r, nil
+}
+
+// startedBy answers what a run keeps of who started it: of calls, the trigger says enough.
+func startedBy(a account.Actor) string {
+	if a.Via != account.ViaSession {
+		return ""
+	}
+	return a.By()
 }
 
 func onceOf(in StartInput) (*Once, error) {
@@ -140,6 +148,9 @@ func (s *Service) check(ctx context.Context, p project.Project, in StartInput) e
 	case in.ShardCount == 0:
 	case in.ShardCount < MinShards || in.ShardCount > MaxShards:
 		bad.At("body.shardCount", "from %d to %d; leave it out for a run in one piece", MinShards, MaxShards)
+	}
+	if in.Workers < 0 || in.Workers > project.MaxWorkers {
+		bad.At("body.workers", "from 1 to %d; leave it out for the project's setting", project.MaxWorkers)
 	}
 	if b := in.Branch; b != "" && !validBranch(b) {
 		bad.At("body.branch", "this cannot be the name of a git branch")

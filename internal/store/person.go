@@ -88,7 +88,19 @@ func (db *DB) AddPerson(ctx context.Context, p account.Person, id *account.Ident
 
 // AddIdentity notes as whom an issuer knows a person.
 func (db *DB) AddIdentity(ctx context.Context, personID string, id account.Identity) error {
-	return db.tx(ctx, func(tx txn) error { return addIdentity(ctx, tx, personID, id) })
+	return db.tx(ctx, func(tx txn) error {
+		if err := lockPeople(ctx, tx); err != nil {
+			return err
+		}
+		n, err := one(ctx, tx, scanInt, `SELECT count(*) FROM identity WHERE person_id = $1 AND issuer = $2 AND subject <> $3`, personID, id.Issuer, id.Subject)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			return fault.New(fault.Conflict, "The account with this e-mail belongs to somebody else at your provider.").WithFix("Ask an administrator of the installation to remove the old account.")
+		}
+		return addIdentity(ctx, tx, personID, id)
+	})
 }
 
 // person answers a person to change, and how many administrators there are besides.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -83,8 +84,36 @@ func whereDays(q catalog.SumQuery, arg func(any) string) string {
 	return where
 }
 
+// sumParts divides a question that names many tests: a statement takes only so many values.
+func sumParts(q catalog.SumQuery) []catalog.SumQuery {
+	if len(q.TestIDs) <= sumAtOnce {
+		return []catalog.SumQuery{q}
+	}
+	var out []catalog.SumQuery
+	for ids := range slices.Chunk(q.TestIDs, sumAtOnce) {
+		part := q
+		part.TestIDs = ids
+		out = append(out, part)
+	}
+	return out
+}
+
+// sumAtOnce is well below what SQLite (32,766) and PostgreSQL (65,535) take.
+const sumAtOnce = 10_000
+
 // TestSums answers what became of tests since a day.
-func (db *DB) TestSums(ctx context.Context, q catalog.SumQuery) ([]catalog.TestSum, error) {
+func (db *DB) TestSums(ctx context.Context, q catalog.SumQuery) (out []catalog.TestSum, err error) {
+	for _, part := range sumParts(q) {
+		sums, err := db.testSums(ctx, part)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, sums...)
+	}
+	return out, nil
+}
+
+func (db *DB) testSums(ctx context.Context, q catalog.SumQuery) ([]catalog.TestSum, error) {
 	var args []any
 	where := whereDays(q, func(v any) string { args = append(args, v); return "$" + strconv.Itoa(len(args)) })
 	return list(ctx, db.read, func(r row) (catalog.TestSum, error) {
@@ -97,7 +126,27 @@ func (db *DB) TestSums(ctx context.Context, q catalog.SumQuery) ([]catalog.TestS
 }
 
 // DaySums answers what became of all tests on each day, the first day first.
-func (db *DB) DaySums(ctx context.Context, q catalog.SumQuery) ([]catalog.DaySum, error) {
+func (db *DB) DaySums(ctx context.Context, q catalog.SumQuery) (out []catalog.DaySum, err error) {
+	place := map[time.Time]int{}
+	for _, part := range sumParts(q) {
+		days, err := db.daySums(ctx, part)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range days {
+			i, has := place[d.Day]
+			if !has {
+				i = len(out)
+				place[d.Day], out = i, append(out, catalog.DaySum{Day: d.Day})
+			}
+			out[i].Passed, out[i].Failed, out[i].Flaky = out[i].Passed+d.Passed, out[i].Failed+d.Failed, out[i].Flaky+d.Flaky
+		}
+	}
+	slices.SortFunc(out, func(a, b catalog.DaySum) int { return a.Day.Compare(b.Day) })
+	return out, nil
+}
+
+func (db *DB) daySums(ctx context.Context, q catalog.SumQuery) ([]catalog.DaySum, error) {
 	var args []any
 	where := whereDays(q, func(v any) string { args = append(args, v); return "$" + strconv.Itoa(len(args)) })
 	return list(ctx, db.read, func(r row) (catalog.DaySum, error) {

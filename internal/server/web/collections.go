@@ -84,6 +84,7 @@ func (a *App) collectionForm(w http.ResponseWriter, r *http.Request, v *visit, i
 	if p.Tags, _, err = a.Tests.Store.Facets(r.Context(), v.Project.ID); err != nil {
 		return err
 	}
+	p.Tags = few(p.Tags, "")
 	c := collectionOf(form)
 	c.ProjectID = v.Project.ID
 	named, err := a.Tests.Named(r.Context(), v.Project.ID, c.TestIDs[:min(len(c.TestIDs), catalog.MaxCollectionIDs)])

@@ -223,11 +223,11 @@ func (a *App) funcs() template.FuncMap {
 		"asset": a.assets.url, "badge": badge, "mark": mark, "icon": icon, "look": lookOf, "when": a.when, "ms": showDuration, "percent": percent,
 		"millis": func(n int64) time.Duration { return time.Duration(n) * time.Millisecond }, "add": func(a, b int) int { return a + b },
 		"join": strings.Join, "plain": plain, "line": firstLine, "gist": gist, "frame": frame, "plural": plural, "initial": initial, "short": func(s string) string { return s[:min(len(s), 10)] },
-		"title": func(parts []string) string { return plain(strings.Join(parts, " › ")) },
-		"dict":  dict,
-		"took":  func(x run.Result) time.Duration { return x.Duration() },
-		"pct":   func(f float64) float64 { return 100 * f },
-		"path":  url.PathEscape, "query": url.QueryEscape,
+		"title": fullTitle, "some": some,
+		"dict": dict,
+		"took": func(x run.Result) time.Duration { return x.Duration() },
+		"pct":  func(f float64) float64 { return 100 * f },
+		"path": url.PathEscape, "query": url.QueryEscape,
 		"part": func(v *view, x any) part { return part{View: v, X: x} }, "snippet": snippet, "agent": agent,
 	}
 }

@@ -154,6 +154,7 @@ func (a *App) health(w http.ResponseWriter, r *http.Request, v *visit) (err erro
 	if p.Tags, _, err = a.Tests.Store.Facets(ctx, v.Project.ID); err != nil {
 		return err
 	}
+	p.Tags = few(p.Tags, q.Get("tag"))
 	if p.Collections, err = a.Tests.Sets.Collections(ctx, v.Project.ID); err != nil {
 		return err
 	}

@@ -63,6 +63,8 @@ type view struct {
 	Path     string
 	Flash    *Flash
 	Now      time.Time
+	nameOf   func(by string) string
+	names    map[string]string
 }
 
 // Base answers the beginning of the addresses of the project's pages.
@@ -134,7 +136,8 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 
 // show answers a page: name is its file below pages, without .html.
 func (a *App) show(w http.ResponseWriter, r *http.Request, status int, name string, p Page) {
-	v := &view{Page: &p, Path: r.URL.Path, Flash: takeFlash(w, r), Now: a.Now()}
+	v := &view{Page: &p, Path: r.URL.Path, Flash: takeFlash(w, r), Now: a.Now(), names: map[string]string{},
+		nameOf: func(by string) string { return a.nameOf(r.Context(), by) }}
 	if x := visitOf(r.Context()); x != nil {
 		v.Viewer, v.Projects, v.Project, v.Role, v.Open = x.Viewer, x.Projects, x.Project, x.Actor.Role, x.Open
 	}
@@ -161,7 +164,7 @@ func (a *App) show(w http.ResponseWriter, r *http.Request, status int, name stri
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	w.Write(b.Bytes()) //nolint:errcheck // the reader is gone
+	w.Write(unsteered(b.Bytes())) //nolint:errcheck // the reader is gone
 }
 
 // problemPage is what the page of an error shows.

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -102,7 +103,7 @@ func (a *App) run(w http.ResponseWriter, r *http.Request, v *visit) error {
 			return err
 		}
 	}
-	p.Why = why(p)
+	p.Why = a.why(ctx, p)
 	page := Page{Title: runTitle(&x) + " · " + p.Name, Signal: signalOf(&x), Area: "runs", Data: p, Crumbs: []Crumb{{"Runs", v.base() + "/runs"}, {Name: p.Name}}}
 	if v.Open != "" {
 		page.Crumbs = nil
@@ -132,7 +133,7 @@ func runTitle(x *run.Run) string {
 }
 
 // why says in a sentence or two what came of a run.
-func why(p *runPage) string {
+func (a *App) why(ctx context.Context, p *runPage) string {
 	x := p.Run
 	c, failed := x.Counts, x.Counts.Failed+x.Counts.Bug
 	fresh, known := 0, 0
@@ -153,7 +154,7 @@ func why(p *runPage) string {
 	}
 	switch {
 	case x.Cancel != nil && !x.Terminal():
-		return strings.TrimSpace(x.Cancel.By+" cancelled the run.") + " Its workers are being ended."
+		return a.nameOf(ctx, x.Cancel.By) + " cancelled the run. Its workers are being ended."
 	case x.Parked:
 		return "Every test has its result, but the run stays without a verdict: see the warning."
 	case x.Phase == run.Queued:
@@ -175,6 +176,8 @@ func why(p *runPage) string {
 			text += fmt.Sprintf(" %s in quarantine failed and do not count.", plural(failed, "test"))
 		}
 		return text
+	case x.Phase == run.Cancelled && x.Cancel != nil && x.Error != nil && strings.HasPrefix(x.Error.Message, run.WasCancelled):
+		return a.nameOf(ctx, x.Cancel.By) + " cancelled the run." + strings.TrimPrefix(firstLine(x.Error.Message, 300), run.WasCancelled)
 	case x.Error != nil:
 		return firstLine(x.Error.Message, 300)
 	case len(over) > 0:

@@ -278,16 +278,11 @@ func (a *App) runAgain(w http.ResponseWriter, r *http.Request, v *visit) error {
 	in := run.StartInput{Selection: x.Selection, Branch: x.Branch, Environment: x.Environment, EnvOverrides: x.EnvOverrides, ShardCount: x.ShardCount, Trigger: run.TriggerManual}
 	in.Selection.Rule = nil
 	if r.PostForm.Get("what") == "failed" {
-		rs, _, err := a.Runs.Results(r.Context(), v.Actor, run.ResultQuery{RunID: x.ID, After: -1, Limit: run.MaxTestIDs, Statuses: []run.Status{run.StatusFailed, run.StatusBug}})
+		ids, err := a.Runs.FailedTests(r.Context(), v.Actor, x.ID)
 		if err != nil {
 			return err
 		}
-		in.Selection, in.ShardCount = run.Selection{Kind: run.SelectTests}, 0
-		for _, y := range rs {
-			if !slices.Contains(in.Selection.TestIDs, y.TestID) {
-				in.Selection.TestIDs = append(in.Selection.TestIDs, y.TestID)
-			}
-		}
+		in.Selection, in.ShardCount = run.Selection{Kind: run.SelectTests, TestIDs: ids}, 0
 	}
 	again, err := a.Runs.Start(r.Context(), v.Actor, in)
 	if err != nil {

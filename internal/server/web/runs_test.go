@@ -115,7 +115,7 @@ func TestCancelForm(t *testing.T) {
 		t.Fatalf("%d %s", a.code, a.text)
 	}
 	r, err := s.db.Run(context.Background(), live.ID)
-	if err != nil || r.Cancel == nil || r.Cancel.By != "Ada" {
+	if err != nil || r.Cancel == nil || r.Cancel.By != "person:ada" {
 		t.Fatalf("%+v, %v", r.Cancel, err)
 	}
 	s.get(shop+"/runs/"+live.ID).ok(http.StatusOK, "Ada cancelled the run", "Being cancelled")
@@ -136,7 +136,7 @@ func TestStartForm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Trigger != run.TriggerManual || r.StartedBy != "Ada" || r.Branch != "topic" || r.ShardCount != 3 || r.Workers != 2 || r.EnvOverrides["BASE_URL"] != "http://x" || len(r.EnvOverrides) != 2 || len(r.Selection.TestIDs) != 1 {
+	if r.Trigger != run.TriggerManual || r.StartedBy != "person:ada" || r.Branch != "topic" || r.ShardCount != 3 || r.Workers != 2 || r.EnvOverrides["BASE_URL"] != "http://x" || len(r.EnvOverrides) != 2 || len(r.Selection.TestIDs) != 1 {
 		t.Errorf("%+v", r)
 	}
 	for name, form := range map[string]url.Values{

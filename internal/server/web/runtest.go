@@ -14,6 +14,7 @@ import (
 	"tas-service/internal/catalog"
 	"tas-service/internal/fault"
 	"tas-service/internal/run"
+	"tas-service/internal/server/route"
 )
 
 // Bounds of the past of a test.
@@ -227,7 +228,7 @@ func (a *App) judge(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if say.Word == run.WordBug {
 		say.Severity = bug.Severity(f.Get("severity"))
 	}
-	if _, err := a.Bugs.Submit(r.Context(), v.Actor, r.PathValue("id"), r.RemoteAddr, []bug.Saying{say}); err != nil {
+	if _, err := a.Bugs.Submit(r.Context(), v.Actor, r.PathValue("id"), route.RemoteAddress(r.Context()), []bug.Saying{say}); err != nil {
 		return err
 	}
 	done(w, r, testInRun(v.runURL(r.PathValue("id")), say.TestID, f.Get("browser")), "The verdict is kept, and the run is judged again.")
@@ -268,7 +269,7 @@ func (a *App) quarantine(w http.ResponseWriter, r *http.Request, v *visit) error
 		return fault.New(fault.Invalid, "The quarantine needs the day on which it ends.").WithFix("Choose a day within the next 90 days.").At("until", "a day")
 	}
 	_, err = a.Tests.Quarantine(r.Context(), v.Actor, catalog.Quarantine{ProjectID: v.Project.ID, TestID: id, Owner: cmp.Or(strings.TrimSpace(f.Get("owner")), v.Actor.Name),
-		Reason: f.Get("reason"), SetBy: v.Actor.Name, ExpiresAt: until.Add(24*time.Hour - time.Second)})
+		Reason: f.Get("reason"), ExpiresAt: until.Add(24*time.Hour - time.Second)})
 	if err != nil {
 		return err
 	}

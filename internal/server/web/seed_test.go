@@ -198,7 +198,7 @@ func (s *site) story() (red, live run.Run) {
 		open[i].status = run.StatusPending
 	}
 	open[15].status = run.StatusRunning
-	live = s.begin("main", "a5", func(r *run.Run) { r.StartedBy, r.Trigger = "Ada", run.TriggerManual }, open)
+	live = s.begin("main", "a5", func(r *run.Run) { r.StartedBy, r.Trigger = "person:ada", run.TriggerManual }, open)
 	s.now = s.now.Add(2 * time.Minute)
 	return red, live
 }

@@ -78,6 +78,7 @@ func (a *App) tests(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if p.Tags, p.Owners, err = a.Tests.Store.Facets(r.Context(), v.Project.ID); err != nil {
 		return err
 	}
+	p.Tags, p.Owners = few(p.Tags, ask.Tag), few(p.Owners, ask.Owner)
 	if p.Collections, err = a.Tests.Sets.Collections(r.Context(), v.Project.ID); err != nil {
 		return err
 	}

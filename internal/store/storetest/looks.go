@@ -150,6 +150,22 @@ func sums(t *testing.T, db *store.DB, p project.Project, now run.Run, at time.Ti
 	if err != nil || len(days) != 1 || days[0].Passed+days[0].Failed+days[0].Flaky != 10 {
 		t.Errorf("days: %+v, %v", days, err)
 	}
+	// A tag may stand for more tests than a statement takes values.
+	many := make([]string, 70_000)
+	for i := range many {
+		many[i] = fmt.Sprint("no such test ", i)
+	}
+	many[0], many[len(many)-1] = "t0", "t1"
+	few := catalog.SumQuery{ProjectID: p.ID, Since: at, TestIDs: []string{"t0", "t1"}}
+	some, err := db.DaySums(ctx, few)
+	must(t, err)
+	few.TestIDs = many
+	if got, err := db.TestSums(ctx, few); err != nil || len(got) != 2 {
+		t.Errorf("of many: %d tests, %v", len(got), err)
+	}
+	if got, err := db.DaySums(ctx, few); err != nil || !slices.Equal(got, some) || len(some) != 1 {
+		t.Errorf("of many: %+v, not %+v, %v", got, some, err)
+	}
 	for branch, n := range map[string]int{"main": 5, "topic": 0} {
 		if got, err := db.TestSums(ctx, catalog.SumQuery{ProjectID: p.ID, Since: at, Branch: branch}); err != nil || len(got) != n {
 			t.Errorf("%s: %d tests, %v", branch, len(got), err)

@@ -271,7 +271,7 @@ type quarantineOut struct{ Body QuarantinedTest }
 func (a *API) quarantine(ctx context.Context, in *quarantineIn) (*quarantineOut, error) {
 	actor := route.ActorOf(ctx)
 	q, err := a.Tests.Quarantine(ctx, actor, catalog.Quarantine{ProjectID: actor.ProjectID, TestID: in.ServiceTestID, Owner: in.Body.Owner, Reason: in.Body.Reason,
-		SetBy: string(actor.Via) + ":" + actor.KeyID, ExpiresAt: in.Body.ExpiresAt})
+		ExpiresAt: in.Body.ExpiresAt})
 	if err != nil {
 		return nil, err
 	}
