@@ -22,6 +22,7 @@ import (
 const (
 	MinShards  = 2
 	MaxShards  = 40
+	MaxWorkers = 8 // in each shard
 	MaxTestIDs = 5000
 	maxBranch  = 244 // bytes; git's own limit is near
 )
@@ -149,8 +150,8 @@ func (s *Service) check(ctx context.Context, p project.Project, in StartInput) e
 	case in.ShardCount < MinShards || in.ShardCount > MaxShards:
 		bad.At("body.shardCount", "from %d to %d; leave it out for a run in one piece", MinShards, MaxShards)
 	}
-	if in.Workers < 0 || in.Workers > project.MaxWorkers {
-		bad.At("body.workers", "from 1 to %d; leave it out for the project's setting", project.MaxWorkers)
+	if in.Workers < 0 || in.Workers > MaxWorkers {
+		bad.At("body.workers", "from 1 to %d; leave it out for the project's setting", MaxWorkers)
 	}
 	if b := in.Branch; b != "" && !validBranch(b) {
 		bad.At("body.branch", "this cannot be the name of a git branch")
