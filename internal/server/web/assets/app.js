@@ -68,6 +68,22 @@ document.addEventListener('change', event => {
   if (name) for (const box of event.target.form.querySelectorAll(`input[name="${CSS.escape(name)}"]`)) box.checked = event.target.checked;
 });
 
+// The theme is kept in this browser; theme.js applies it. Without a script it is the system's.
+for (const choice of document.querySelectorAll('.themes')) {
+  const kept = document.documentElement.dataset.theme ?? '';
+  for (const box of choice.querySelectorAll('input')) box.checked = box.value === kept;
+  choice.hidden = false;
+  choice.addEventListener('change', event => {
+    const theme = event.target.value;
+    try {
+      if (theme) localStorage.setItem('theme', theme);
+      else localStorage.removeItem('theme');
+    } catch { say('The browser does not keep it: the theme is for this page only.'); }
+    if (theme) document.documentElement.dataset.theme = theme;
+    else delete document.documentElement.dataset.theme;
+  });
+}
+
 // data-load: a part of the page that another page has, in the element with the ID said-there.
 // Without it there is a link to that page.
 export function load() {
