@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -167,16 +168,32 @@ func sumsOf(q catalog.SumQuery, weeks bool) (from string, args []any) {
 	return where + ` AND span = 1 AND day >= ` + arg(since) + ` AND day < ` + arg(first) + ` UNION ALL ` + where + ` AND span = 7 AND day >= ` + arg(first), args
 }
 
+// manyTests is from when on it is quicker to read all tests and to leave some out than to
+// have the database look for each in a list.
+const manyTests = 500
+
 // TestSums answers what became of tests since a day.
 func (db *DB) TestSums(ctx context.Context, q catalog.SumQuery) ([]catalog.TestSum, error) {
+	var in map[string]bool
+	if len(q.TestIDs) > manyTests {
+		in = make(map[string]bool, len(q.TestIDs))
+		for _, id := range q.TestIDs {
+			in[id] = true
+		}
+		q.TestIDs = nil
+	}
 	from, args := sumsOf(q, true)
-	return list(ctx, db.read, func(r row) (catalog.TestSum, error) {
+	sums, err := list(ctx, db.read, func(r row) (catalog.TestSum, error) {
 		var t catalog.TestSum
 		var took int64
 		err := r.Scan(&t.TestID, &t.Passed, &t.Failed, &t.Flaky, &t.Timed, &took)
 		t.Duration = time.Duration(took) * time.Millisecond
 		return t, err
 	}, `SELECT test_id, CAST(sum(passed) AS BIGINT), CAST(sum(failed) AS BIGINT), CAST(sum(flaky) AS BIGINT), CAST(sum(timed) AS BIGINT), CAST(sum(duration_ms) AS BIGINT) FROM (`+from+`) AS sums GROUP BY test_id`, args...)
+	if in == nil || err != nil {
+		return sums, err
+	}
+	return slices.DeleteFunc(sums, func(t catalog.TestSum) bool { return !in[t.TestID] }), nil
 }
 
 // DaySums answers what became of tests on each day, or in each week, the first one first.

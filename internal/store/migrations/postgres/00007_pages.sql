@@ -10,6 +10,7 @@ CREATE INDEX result_past ON result (test_id, run_id, browser, status, duration_m
 DROP INDEX result_test;
 CREATE INDEX result_status ON result (run_id, status, position);
 CREATE INDEX result_bug ON result (bug_key, run_id) WHERE bug_key <> '';
+CREATE INDEX result_run_bug ON result (run_id, bug_key) WHERE bug_key <> '';
 
 -- How runs ended, in the order of their ends; those of one trigger.
 CREATE INDEX run_trend ON run (project_id, finished_at, branch, on_default, verdict, phase, created_at) WHERE terminal = 1;
@@ -59,6 +60,7 @@ DROP TABLE day_sum;
 DROP TABLE test_sum;
 DROP INDEX run_trigger;
 DROP INDEX run_trend;
+DROP INDEX result_run_bug;
 DROP INDEX result_bug;
 DROP INDEX result_status;
 CREATE INDEX result_test ON result (test_id, run_id);
