@@ -142,30 +142,61 @@ func resum(ctx context.Context, tx txn, r *run.Run, before, after *run.Result) e
 	return nil
 }
 
-// sumsOf selects what is asked for: single days up to the first Monday, and weeks from then
-// on. No condition but the primary key's: what it reads does not grow with the past.
-func sumsOf(q catalog.SumQuery, weeks bool) (from string, args []any) {
+// sumsOf selects what is asked for, for each arm of which the primary key is enough: what it
+// reads does not grow with the past. By weeks it is single days up to the first Monday, and
+// weeks from then on. Of chosen tests it names each day until the last one that there is,
+// so that it finds their rows without reading others. It answers "" for nothing.
+func (db *DB) sumsOf(ctx context.Context, q catalog.SumQuery, weeks bool) (from string, args []any, err error) {
 	arg := func(v any) string {
 		args = append(args, v)
 		return "$" + strconv.Itoa(len(args))
 	}
 	where := `SELECT day, span, test_id, passed, failed, flaky, timed, duration_ms FROM test_sum WHERE project_id = ` + arg(q.ProjectID) + ` AND branch = ` + arg(branchOf(q))
+	since := ms(q.Since) / dayMs
+	first := weekOf(since + 6)
+	last := first
 	if q.TestIDs != nil {
 		in := make([]string, len(q.TestIDs))
 		for i, id := range q.TestIDs {
 			in[i] = arg(id)
 		}
-		if len(in) == 0 {
-			in = []string{"''"}
+		where += ` AND test_id IN (` + strings.Join(append(in, `''`), ", ") + `)`
+		if last, err = one(ctx, db.read, scanInt64, `SELECT coalesce(max(day), 0) FROM day_sum WHERE project_id = $1 AND branch = $2`, q.ProjectID, branchOf(q)); err != nil {
+			return "", nil, err
 		}
-		where += ` AND test_id IN (` + strings.Join(in, ", ") + `)`
 	}
-	since := ms(q.Since) / dayMs
+	var arms []string
+	arm := func(span, from, to int64) { // without to, and -1 for no end
+		if q.TestIDs == nil {
+			text := where + ` AND span = ` + strconv.FormatInt(span, 10) + ` AND day >= ` + strconv.FormatInt(from, 10)
+			if to >= 0 {
+				text += ` AND day < ` + strconv.FormatInt(to, 10)
+			}
+			arms = append(arms, text)
+			return
+		}
+		var days []string
+		for day := from; day <= last && (day < to || to < 0); day += span {
+			days = append(days, strconv.FormatInt(day, 10))
+		}
+		if len(days) > 0 {
+			arms = append(arms, where+` AND span = `+strconv.FormatInt(span, 10)+` AND day IN (`+strings.Join(days, ", ")+`)`)
+		}
+	}
 	if !weeks {
-		return where + ` AND span = 1 AND day >= ` + arg(since), args
+		arm(1, since, -1)
+	} else {
+		if first > since {
+			arm(1, since, first)
+		}
+		arm(7, first, -1)
 	}
-	first := weekOf(since + 6)
-	return where + ` AND span = 1 AND day >= ` + arg(since) + ` AND day < ` + arg(first) + ` UNION ALL ` + where + ` AND span = 7 AND day >= ` + arg(first), args
+	return strings.Join(arms, ` UNION ALL `), args, nil
+}
+
+func scanInt64(r row) (n int64, err error) {
+	err = r.Scan(&n)
+	return n, err
 }
 
 // manyTests is from when on it is quicker to read all tests and to leave some out than to
@@ -182,7 +213,10 @@ func (db *DB) TestSums(ctx context.Context, q catalog.SumQuery) ([]catalog.TestS
 		}
 		q.TestIDs = nil
 	}
-	from, args := sumsOf(q, true)
+	from, args, err := db.sumsOf(ctx, q, true)
+	if err != nil || from == "" {
+		return nil, err
+	}
 	sums, err := list(ctx, db.read, func(r row) (catalog.TestSum, error) {
 		var t catalog.TestSum
 		var took int64
@@ -199,22 +233,61 @@ func (db *DB) TestSums(ctx context.Context, q catalog.SumQuery) ([]catalog.TestS
 // DaySums answers what became of tests on each day, or in each week, the first one first.
 func (db *DB) DaySums(ctx context.Context, q catalog.SumQuery) ([]catalog.DaySum, error) {
 	since := ms(q.Since) / dayMs
-	scan := func(r row) (catalog.DaySum, error) {
-		var d catalog.DaySum
-		var day int64
-		err := r.Scan(&day, &d.Passed, &d.Failed, &d.Flaky)
-		d.Day = at(day * dayMs)
-		return d, err
+	begin := `day`
+	if q.Weekly { // the days before the first Monday are a week of their own
+		begin = `CASE WHEN day < ` + strconv.FormatInt(weekOf(since+6), 10) + ` THEN ` + strconv.FormatInt(since, 10) + ` ELSE day - (day + 3) % 7 END`
 	}
-	if q.TestIDs == nil && !q.Weekly {
-		return list(ctx, db.read, scan, `SELECT day, passed, failed, flaky FROM day_sum WHERE project_id = $1 AND branch = $2 AND day >= $3 ORDER BY day`, q.ProjectID, branchOf(q), since)
+	columns := `SELECT ` + begin + ` AS begun, CAST(sum(passed) AS BIGINT), CAST(sum(failed) AS BIGINT), CAST(sum(flaky) AS BIGINT) FROM `
+	if q.TestIDs == nil {
+		return list(ctx, db.read, scanDay, columns+`day_sum WHERE project_id = $1 AND branch = $2 AND day >= $3 GROUP BY 1 ORDER BY 1`, q.ProjectID, branchOf(q), since)
 	}
-	from, args := sumsOf(q, q.Weekly)
-	// The days before the first whole week are a week of their own.
-	args = append(args, since)
-	begin := `CASE span WHEN 7 THEN day ELSE CAST($` + strconv.Itoa(len(args)) + ` AS BIGINT) END`
-	if !q.Weekly {
-		args, begin = args[:len(args)-1], `day`
+	if len(q.TestIDs) > manyTests {
+		if days, ok, err := db.allBut(ctx, q); ok || err != nil {
+			return days, err
+		}
 	}
-	return list(ctx, db.read, scan, `SELECT `+begin+` AS begun, CAST(sum(passed) AS BIGINT), CAST(sum(failed) AS BIGINT), CAST(sum(flaky) AS BIGINT) FROM (`+from+`) AS sums GROUP BY 1 ORDER BY 1`, args...)
+	from, args, err := db.sumsOf(ctx, q, q.Weekly)
+	if err != nil || from == "" {
+		return nil, err
+	}
+	return list(ctx, db.read, scanDay, columns+`(`+from+`) AS sums GROUP BY 1 ORDER BY 1`, args...)
+}
+
+func scanDay(r row) (catalog.DaySum, error) {
+	var d catalog.DaySum
+	var day int64
+	err := r.Scan(&day, &d.Passed, &d.Failed, &d.Flaky)
+	d.Day = at(day * dayMs)
+	return d, err
+}
+
+// allBut answers what became of most tests: that of all less that of the others. ok is false
+// where the others are more.
+func (db *DB) allBut(ctx context.Context, q catalog.SumQuery) (days []catalog.DaySum, ok bool, err error) {
+	others, err := list(ctx, db.read, scanText, `SELECT id FROM test WHERE project_id = $1`, q.ProjectID)
+	if err != nil {
+		return nil, false, err
+	}
+	in := make(map[string]bool, len(q.TestIDs))
+	for _, id := range q.TestIDs {
+		in[id] = true
+	}
+	others = slices.DeleteFunc(others, func(id string) bool { return in[id] })
+	if len(others) >= len(in) {
+		return nil, false, nil
+	}
+	q.TestIDs = nil
+	if days, err = db.DaySums(ctx, q); err != nil || len(others) == 0 {
+		return days, true, err
+	}
+	q.TestIDs = others
+	less, err := db.DaySums(ctx, q)
+	for _, x := range less {
+		for i := range days {
+			if d := &days[i]; d.Day.Equal(x.Day) {
+				d.Passed, d.Failed, d.Flaky = d.Passed-x.Passed, d.Failed-x.Failed, d.Flaky-x.Flaky
+			}
+		}
+	}
+	return slices.DeleteFunc(days, func(d catalog.DaySum) bool { return d.Passed+d.Failed+d.Flaky == 0 }), true, err
 }

@@ -28,8 +28,8 @@ const (
 // periods that the dashboard looks at, in days.
 var periods = []int{1, 3, 7, 14, 30, 90}
 
-// daily is the longest period of which chosen tests are summed up by day: days of tests are
-// many. Of all tests together there are sums by day.
+// daily is the longest period that is exact, and of which chosen tests are summed up by day.
+// Longer ones begin on the Monday before.
 const daily = 14
 
 func (a *App) mountHealth(mux *http.ServeMux) {
@@ -102,6 +102,10 @@ func (a *App) health(w http.ResponseWriter, r *http.Request, v *visit) (err erro
 		p.Days = n
 	}
 	since := a.Now().AddDate(0, 0, -p.Days)
+	if p.Days > daily {
+		// From a Monday on, so that whole weeks are summed up.
+		since = since.UTC().AddDate(0, 0, -(int(since.UTC().Weekday())+6)%7)
+	}
 	in, ids, err := a.only(r, v)
 	if err != nil {
 		return err
