@@ -165,6 +165,16 @@ func TestReadTraceIsDamaged(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	// What zips say of where things are need not be so: in one file after the other each byte is another.
+	for i := len(whole) - 22; i < len(whole); i++ {
+		for _, b := range []byte{0x00, 0x01, 0x7f, 0x80, 0xff} {
+			odd := bytes.Clone(whole)
+			odd[i] = b
+			if _, err := readTrace(odd); err != nil && !errors.Is(err, ErrNoTrace) {
+				t.Errorf("byte %d is %d: %v", i, b, err)
+			}
+		}
+	}
 	worn := bytes.Clone(whole)
 	for i := 100; i < 600; i++ {
 		worn[i] ^= 0x55
