@@ -31,7 +31,7 @@ setup-tests:
 
 .PHONY: test-go
 test-go: ## Go tests, the whole-system scenarios among them
-	go test -count=1 ./...
+	go test -count=1 -timeout 40m ./...
 
 .PHONY: test-postgres
 test-postgres: ## Scenarios with records in PostgreSQL instead of SQLite
@@ -75,6 +75,7 @@ fuzz-api: ## 100,000 requests made up from the API's documents (FUZZ=N FROM=SEED
 .PHONY: fuzz
 fuzz: ## Fuzz what strangers send, a minute each
 	go test -run '^$$' -fuzz FuzzReader -fuzztime 60s -fuzzminimizetime 10x ./internal/report
+	go test -run '^$$' -fuzz FuzzTrace -fuzztime 60s -fuzzminimizetime 10x ./internal/report
 	go test -run '^$$' -fuzz FuzzSignature -fuzztime 60s -fuzzminimizetime 10x ./internal/bug
 	go test -run '^$$' -fuzz FuzzRequest -fuzztime 60s -fuzzminimizetime 10x ./test
 

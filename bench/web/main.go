@@ -133,6 +133,11 @@ func (s *site) walk(ctx context.Context) error {
 	}
 	test := failed[0].TestID
 	base := "/projects/bench"
+	sets, err := s.db.Collections(ctx, s.p.ID)
+	if err != nil || len(sets) == 0 {
+		return errors.Join(err, errors.New("there is no collection"))
+	}
+	set := sets[0]
 	figures := map[string]any{"benchmark": "web"}
 	fmt.Printf("%-44s %10s %12s\n", "page", "median", "transferred")
 	var late []string
@@ -144,6 +149,8 @@ func (s *site) walk(ctx context.Context) error {
 		{"a test in a run", base + "/runs/" + red + "/tests/" + test}, {"tests", base + "/tests"}, {"tests with a tag and a text", base + "/tests?tag=%40slow&q=product+4"},
 		{"a test", base + "/tests/" + test}, {"collections", base + "/collections"}, {"a collection with its preview", base + "/collections/new?tags=%40slow"},
 		{"health", base + "/health"}, {"health, 14 days of all branches", base + "/health?days=14&branch=*"}, {"health of a tag and a branch", base + "/health?tag=%40slow&branch=topic&days=14"},
+		{"health, 30 days", base + "/health?days=30"}, {"health, 90 days", base + "/health?days=90"}, {"health, 90 days of all branches", base + "/health?days=90&branch=*"}, {"health, 90 days of a branch", base + "/health?days=90&branch=topic"},
+		{"health, 90 days of a tag", base + "/health?tag=%40slow&days=90&branch=*"}, {"health, 90 days of all tests by a tag", base + "/health?tag=%40smoke&days=90&branch=*"}, {"health, 30 days of a collection", base + "/health?days=30&collection=" + set.ID},
 		{"a bug", base + "/bugs/BUG-1"},
 	} {
 		var times []time.Duration
@@ -180,7 +187,7 @@ func (s *site) walk(ctx context.Context) error {
 }
 
 func (s *site) seed(ctx context.Context, runs, tests, results int) error {
-	span := 60 * 24 * time.Hour
+	span := 100 * 24 * time.Hour
 	first := time.Now().Add(-span)
 	ids := make([]string, tests)
 	for i := range ids {
@@ -197,6 +204,10 @@ func (s *site) seed(ctx context.Context, runs, tests, results int) error {
 		return save, nil
 	})
 	if err != nil {
+		return err
+	}
+	ada := account.Actor{ProjectID: s.p.ID, Name: "Ada", Role: account.RoleMember, Via: account.ViaSession}
+	if _, err := s.app.Tests.Create(ctx, ada, catalog.Collection{ProjectID: s.p.ID, Name: "Many", Rule: &catalog.Rule{Title: "1"}}); err != nil {
 		return err
 	}
 	each, next := max(1, (results-tests)/max(1, runs-1)), 0
@@ -263,6 +274,11 @@ func (s *site) one(ctx context.Context, name string, i, n int, next *int, ids []
 		if err := s.app.Bugs.File(ctx, r.ID); err != nil {
 			return err
 		}
+	}
+	if n >= len(ids) {
+		defer func(began time.Time) {
+			fmt.Printf("to end a run of %d tests takes %.1f ms\n", n, float64(time.Since(began).Microseconds())/1000)
+		}(time.Now())
 	}
 	return s.db.UpdateRun(ctx, r.ID, func(r *run.Run) error {
 		end := at.Add(time.Duration(60+i%200) * time.Second)

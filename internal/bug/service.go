@@ -68,7 +68,7 @@ type Service struct {
 	Store Store
 	Clock func() time.Time
 	// Changed is told of a run whose results were judged.
-	Changed func(runID string)
+	Changed func(runID, projectID string)
 }
 
 // List answers bugs of the actor's project and the number to go on before, 0 at the end.

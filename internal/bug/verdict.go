@@ -124,7 +124,7 @@ func (s *Service) Submit(ctx context.Context, actor account.Actor, runID, from s
 		return Judged{}, err
 	}
 	if s.Changed != nil {
-		s.Changed(runID)
+		s.Changed(out.Run.ID, out.Run.ProjectID)
 	}
 	return out, nil
 }

@@ -15,6 +15,7 @@ type SumQuery struct {
 	Every     bool
 	Since     time.Time
 	TestIDs   []string // nil for all
+	Weekly    bool     // of DaySums: by weeks, which begin on Mondays, rather than by days
 }
 
 // TestSum is what became of one test.
@@ -44,7 +45,7 @@ func (t TestSum) Mean() time.Duration {
 	return t.Duration / time.Duration(t.Timed)
 }
 
-// DaySum is what became of all tests on one day.
+// DaySum is what became of tests on one day, or in the week that it begins.
 type DaySum struct {
 	Day                   time.Time
 	Passed, Failed, Flaky int

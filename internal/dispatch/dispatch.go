@@ -194,7 +194,12 @@ type Dispatcher struct {
 // Drain starts no further attempts from now on: the service is about to stop.
 func (d *Dispatcher) Drain() { d.draining.Store(true) }
 
-func (d *Dispatcher) changed(runID string) { d.Hub.Publish(run.Topic(runID)) }
+// changed tells who watches a run, or the runs of its project.
+func (d *Dispatcher) changed(runID, projectID string) {
+	for _, topic := range run.Topics(runID, projectID) {
+		d.Hub.Publish(topic)
+	}
+}
 
 // lead notes whether this service leads, and since when: silence before that proves
 // nothing, since nobody may have been there to hear.

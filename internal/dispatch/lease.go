@@ -214,7 +214,7 @@ func (d *Dispatcher) takeBack(ctx context.Context, a Attempt, refused []string) 
 		return nil
 	})
 	if err == nil {
-		d.changed(a.RunID)
+		d.changed(a.RunID, a.ProjectID)
 		d.queueChanged(a.RunID)
 	}
 	return err

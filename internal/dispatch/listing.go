@@ -66,7 +66,7 @@ func (d *Dispatcher) TakeListing(ctx context.Context, a Attempt, l attempt.Listi
 	if err != nil {
 		return attempt.Selection{}, err
 	}
-	d.changed(a.RunID)
+	d.changed(a.RunID, a.ProjectID)
 	switch r.Selection.Kind {
 	case run.SelectTests:
 		sel.Include = []string{}
@@ -158,7 +158,7 @@ func (d *Dispatcher) TakeChosen(ctx context.Context, a Attempt, c attempt.Chosen
 		}
 		return true, r.MoveTo(run.Running)
 	})
-	d.changed(a.RunID)
+	d.changed(a.RunID, a.ProjectID)
 	d.queueChanged(a.RunID)
 	return attempt.Orders{}, err
 }

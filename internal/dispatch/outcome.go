@@ -39,7 +39,7 @@ func (d *Dispatcher) TakeOutcome(ctx context.Context, a Attempt, o attempt.Outco
 		return r.MoveTo(run.Merging)
 	})
 	if err == nil {
-		d.changed(a.RunID)
+		d.changed(a.RunID, a.ProjectID)
 		d.queueChanged(a.RunID)
 		d.Wake()
 	}

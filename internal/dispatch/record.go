@@ -43,7 +43,7 @@ func (d *Dispatcher) TakeBatch(ctx context.Context, a Attempt, b attempt.Batch) 
 		return nil
 	})
 	if err == nil {
-		d.changed(a.RunID)
+		d.changed(a.RunID, a.ProjectID)
 		if over {
 			d.queueChanged(a.RunID)
 		}

@@ -160,8 +160,12 @@ func (d *Dispatcher) finishShards(ctx context.Context, r run.Run, attempts []Att
 
 // update changes a run and tells everyone.
 func (d *Dispatcher) update(ctx context.Context, runID string, change func(*run.Run) error) error {
-	err := d.Store.UpdateRun(ctx, runID, change)
-	d.changed(runID)
+	var projectID string
+	err := d.Store.UpdateRun(ctx, runID, func(r *run.Run) error {
+		projectID = r.ProjectID
+		return change(r)
+	})
+	d.changed(runID, projectID)
 	d.Wake()
 	return err
 }

@@ -99,7 +99,7 @@ func (d *Dispatcher) start(ctx context.Context, s start) error {
 	if err != nil {
 		return err
 	}
-	d.changed(r.ID)
+	d.changed(r.ID, r.ProjectID)
 	p, err := d.Projects.Project(ctx, r.ProjectID)
 	if err != nil {
 		return err

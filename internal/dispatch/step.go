@@ -138,7 +138,7 @@ func (d *Dispatcher) lose(ctx context.Context, a Attempt, state AttemptState, co
 		return err
 	}
 	d.Log.Warn("an attempt is given up", "run", a.RunID, "attempt", a.ID, "state", a.State, "reason", reason)
-	d.changed(a.RunID)
+	d.changed(a.RunID, a.ProjectID)
 	d.queueChanged(a.RunID)
 	d.Wake()
 	return d.Executor.Cancel(ctx, a.ID)
@@ -182,7 +182,7 @@ func (d *Dispatcher) abandoned(ctx context.Context, runs []run.Run, attempts []A
 			}
 			return giveUp(r, run.CodeWorkerLost, "The run had no worker any more.")
 		}))
-		d.changed(r.ID)
+		d.changed(r.ID, r.ProjectID)
 		d.Wake()
 	}
 	return errors.Join(errs...)
@@ -297,7 +297,7 @@ func (d *Dispatcher) end(ctx context.Context, runID string, from run.Phase, deci
 	if d.Ended != nil {
 		d.Ended(ended)
 	}
-	d.changed(runID)
+	d.changed(runID, ended.ProjectID)
 	d.Wake()
 	if err := d.Store.LearnDurations(ctx, runID); err != nil {
 		d.Log.Warn("the durations of a run's tests are not learnt", "run", runID, "error", err)

@@ -53,7 +53,7 @@ func (d *Dispatcher) Claim(ctx context.Context, a Attempt) (attempt.Job, error) 
 	if err != nil {
 		return attempt.Job{}, err
 	}
-	d.changed(a.RunID)
+	d.changed(a.RunID, a.ProjectID)
 	p, err := d.Projects.Project(ctx, a.ProjectID)
 	if err != nil {
 		return attempt.Job{}, err

@@ -33,6 +33,7 @@ func (s *Service) Cancel(ctx context.Context, actor account.Actor, id string) er
 		return nil
 	})
 	if err == nil {
+		s.changed(&r)
 		s.Wake()
 	}
 	return err

@@ -104,6 +104,7 @@ func (s *Service) Start(ctx context.Context, actor account.Actor, in StartInput)
 	case earlier != nil:
 		return *earlier, nil
 	}
+	s.changed(&r)
 	s.Wake()
 	return r, nil
 }

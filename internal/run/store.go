@@ -77,11 +77,23 @@ type Service struct {
 	Links    artifact.Links
 	Patterns PatternChecker
 	Watcher  Watcher
-	Clock    func() time.Time
+	// Publish, when set, wakes who watches a topic.
+	Publish func(topic string)
+	Clock   func() time.Time
 	// Wake is called after a run was created or changed in a way that needs work.
 	Wake func()
 	// PageURL answers where a person sees a run.
 	PageURL func(runID string) string
+}
+
+// changed tells who watches a run, or the runs of its project.
+func (s *Service) changed(r *Run) {
+	if s.Publish == nil {
+		return
+	}
+	for _, topic := range Topics(r.ID, r.ProjectID) {
+		s.Publish(topic)
+	}
 }
 
 // Watcher tells when a run has changed.
@@ -91,3 +103,11 @@ type Watcher interface {
 
 // Topic under which changes of a run are published.
 func Topic(runID string) string { return "run/" + runID }
+
+// ProjectTopic is where changes of any run of a project are published.
+func ProjectTopic(projectID string) string { return "project/" + projectID }
+
+// Topics answers where a change of a run is published.
+func Topics(runID, projectID string) []string {
+	return []string{Topic(runID), ProjectTopic(projectID)}
+}

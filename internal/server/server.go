@@ -137,9 +137,13 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 		return retention.Step(ctx)
 	}}
 	tests := &catalog.Service{Store: db, Sets: db, Held: db, History: db, Sums: db, Clock: time.Now}
-	bugs := &bug.Service{Store: db, Clock: time.Now, Changed: func(runID string) { hub.Publish(run.Topic(runID)) }}
+	bugs := &bug.Service{Store: db, Clock: time.Now, Changed: func(runID, projectID string) {
+		for _, topic := range run.Topics(runID, projectID) {
+			hub.Publish(topic)
+		}
+	}}
 	s.dispatch.Bugs = bugs
-	runs := &run.Service{Store: db, Projects: db, Environments: db, Collections: tests, Links: links, Patterns: &run.JavaScript{}, Watcher: hub, Clock: time.Now, Wake: s.loop.Wake,
+	runs := &run.Service{Store: db, Projects: db, Environments: db, Collections: tests, Links: links, Patterns: &run.JavaScript{}, Watcher: hub, Publish: hub.Publish, Clock: time.Now, Wake: s.loop.Wake,
 		PageURL: web.RunURL(cfg.AppURL)}
 	s.auth = account.NewAuthenticator(db)
 

@@ -174,9 +174,8 @@ func (db *DB) Seen(ctx context.Context, projectID, key string, limit int) ([]bug
 
 // SeenOn answers which of a project's bugs were seen on a branch since a time.
 func (db *DB) SeenOn(ctx context.Context, projectID, branch string, since time.Time) (map[string]bool, error) {
-	keys, err := list(ctx, db.read, scanText, `SELECT 'BUG-' || CAST(number AS TEXT) FROM bug WHERE project_id = $1 AND last_seen >= $3 AND EXISTS (
-		SELECT 1 FROM result JOIN run ON run.id = result.run_id WHERE result.bug_key = 'BUG-' || CAST(bug.number AS TEXT) AND result.bug_key <> ''
-			AND run.project_id = $1 AND run.branch = $2 AND run.created_at >= $3)`, projectID, branch, ms(since))
+	keys, err := list(ctx, db.read, scanText, `SELECT DISTINCT result.bug_key FROM run JOIN result ON result.run_id = run.id
+		WHERE run.project_id = $1 AND run.branch = $2 AND run.created_at >= $3 AND result.bug_key <> ''`, projectID, branch, ms(since))
 	out := make(map[string]bool, len(keys))
 	for _, k := range keys {
 		out[k] = true

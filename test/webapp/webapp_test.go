@@ -28,6 +28,12 @@ const price = '4.50';
 
 test('the price of tea @smoke', { tag: '@prices' }, async ({ page }) => {
   await page.setContent(page1(price));
+  await page.evaluate(() => {
+    console.warn('the price list is of yesterday');
+    console.error('the till is out of \u001b[31mpaper\u001b[0m <b>now</b>');
+    setTimeout(() => { throw new Error('no change for a ten'); });
+    fetch('http://127.0.0.1:9/prices?of=tea').catch(() => {});
+  });
   await test.step('reads the price', async () => { await expect(page.locator('#tea')).toHaveText('4.50'); });
 });
 test('the price of coffee', async ({ page }) => {

@@ -3,8 +3,6 @@ package web
 import (
 	"net/http"
 	"slices"
-
-	"tas-service/internal/fault"
 )
 
 // Types that are shown from the pages' own origin: a browser runs nothing in them. All
@@ -16,37 +14,31 @@ var (
 
 // artifact answers what a test left behind, to whoever may see the run.
 func (a *App) artifact(w http.ResponseWriter, r *http.Request, v *visit) error {
-	found, err := a.Runs.Attachments(r.Context(), v.Actor, r.PathValue("id"), r.PathValue("test"))
+	f, err := a.attachment(r, v)
 	if err != nil {
 		return err
 	}
-	for _, f := range found {
-		if f.ID != r.PathValue("artifact") {
-			continue
-		}
-		switch inline := slices.Contains(images, f.ContentType) || slices.Contains(videos, f.ContentType); {
-		case r.URL.Query().Get("viewer") != "" && f.ViewerURL != "" && a.Separate:
-			http.Redirect(w, r, f.ViewerURL, http.StatusSeeOther)
-			return nil
-		case !inline || a.Blobs == nil:
-			http.Redirect(w, r, f.URL, http.StatusSeeOther)
-			return nil
-		}
-		blob, err := a.Blobs.Open(r.Context(), f.Key)
-		if err != nil {
-			return err
-		}
-		defer blob.Close() //nolint:errcheck // read only
-		h := w.Header()
-		h.Set("Content-Type", f.ContentType)
-		h.Set("X-Content-Type-Options", "nosniff")
-		// Whatever its bytes are: opened by itself it is nobody's page.
-		h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
-		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("Cache-Control", "private, max-age=3600")
-		http.ServeContent(w, r, "", blob.ModTime, blob)
+	switch inline := slices.Contains(images, f.ContentType) || slices.Contains(videos, f.ContentType); {
+	case r.URL.Query().Get("viewer") != "" && f.ViewerURL != "" && a.Separate:
+		http.Redirect(w, r, f.ViewerURL, http.StatusSeeOther)
+		return nil
+	case !inline || a.Blobs == nil:
+		http.Redirect(w, r, f.URL, http.StatusSeeOther)
 		return nil
 	}
-	return fault.New(fault.NotFound, "The test left no such file behind, or it is too old and was removed.").WithFix("Open the test again: it lists what there is.")
+	blob, err := a.Blobs.Open(r.Context(), f.Key)
+	if err != nil {
+		return err
+	}
+	defer blob.Close() //nolint:errcheck // read only
+	h := w.Header()
+	h.Set("Content-Type", f.ContentType)
+	h.Set("X-Content-Type-Options", "nosniff")
+	// Whatever its bytes are: opened by itself it is nobody's page.
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "private, max-age=3600")
+	http.ServeContent(w, r, "", blob.ModTime, blob)
+	return nil
 }

@@ -105,8 +105,8 @@ func spark(outcomes []catalog.Outcome) template.HTML {
 	return picture("chart spark", fmt.Sprintf("Of the last %s %d failed and %d were flaky.", plural(len(last), "result"), failed, flaky), shown*4, 20, b.String())
 }
 
-// trendChart draws the part of results that did not fail, by day.
-func trendChart(days []catalog.DaySum) (c chart, ok bool) {
+// trendChart draws the part of results that did not fail, by day or by week.
+func trendChart(days []catalog.DaySum, weekly bool) (c chart, ok bool) {
 	if len(days) == 0 {
 		return c, false
 	}
@@ -118,7 +118,11 @@ func trendChart(days []catalog.DaySum) (c chart, ok bool) {
 	if n == 0 {
 		return c, false
 	}
-	c.Text = fmt.Sprintf("%.1f %% of %s did not fail; on the worst day %.1f %%.", 100*float64(good)/float64(n), plural(n, "result"), 100*lowest)
+	worst, from := "on the worst day", ""
+	if weekly {
+		worst, from = "in the worst week", "week from "
+	}
+	c.Text = fmt.Sprintf("%.1f %% of %s did not fail; "+worst+" %.1f %%.", 100*float64(good)/float64(n), plural(n, "result"), 100*lowest)
 	// From the worst day down to a round number, so that a small change is seen.
 	floor := max(0, float64(int(lowest*10-0.01))/10)
 	var b strings.Builder
@@ -127,7 +131,7 @@ func trendChart(days []catalog.DaySum) (c chart, ok bool) {
 	for i, d := range days {
 		y := 56 - 52*(d.PassRate()-floor)/(1-floor+0.0001)
 		points[i] = fmt.Sprintf("%d,%.1f", i*step+step/2, y)
-		fmt.Fprintf(&b, `<rect class="none" x="%d" y="0" width="%d" height="60" fill-opacity="0"><title>%s: %.1f %%, %s failed, %d flaky</title></rect>`, i*step, step, d.Day.Format("2006-01-02"), 100*d.PassRate(), plural(d.Failed, "result"), d.Flaky)
+		fmt.Fprintf(&b, `<rect class="none" x="%d" y="0" width="%d" height="60" fill-opacity="0"><title>%s%s: %.1f %%, %s failed, %d flaky</title></rect>`, i*step, step, from, d.Day.Format("2006-01-02"), 100*d.PassRate(), plural(d.Failed, "result"), d.Flaky)
 	}
 	if len(days) == 1 {
 		y := strings.SplitN(points[0], ",", 2)[1]

@@ -26,6 +26,7 @@ var looks = map[string]look{
 	"skipped": {"dash", "quiet", "skipped"}, "cancelled": {"stop", "quiet", "cancelled"},
 	"running": {"spin", "live", "running"}, "preparing": {"spin", "live", "preparing"}, "merging": {"spin", "live", "judging"},
 	"queued": {"clock", "quiet", "queued"}, "pending": {"clock", "quiet", "pending"}, "finished": {"check", "quiet", "finished"}, "lost": {"alert", "bad", "lost"},
+	"error": {"cross", "bad", "error"}, "uncaught": {"alert", "bad", "uncaught error"}, "warning": {"alert", "warn", "warning"},
 	"needs-triage": {"question", "warn", "needs triage"}, "confirmed": {"bug", "bad", "confirmed"}, "fixed": {"check", "good", "fixed"},
 	"not-bug": {"dash", "quiet", "not a bug"}, "snoozed": {"moon", "quiet", "snoozed"},
 	"critical": {"alert", "bad", "critical"}, "major": {"up", "warn", "major"}, "minor": {"down", "quiet", "minor"},

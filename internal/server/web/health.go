@@ -25,9 +25,12 @@ const (
 	everyDays = 7 // looked at where nothing is said
 )
 
-// periods that the dashboard looks at, in days: longer ones would sum up more days of more
-// tests than a page may wait for.
-var periods = []int{1, 3, 7, 14}
+// periods that the dashboard looks at, in days.
+var periods = []int{1, 3, 7, 14, 30, 90}
+
+// daily is the longest period that is exact, and of which chosen tests are summed up by day.
+// Longer ones begin on the Monday before.
+const daily = 14
 
 func (a *App) mountHealth(mux *http.ServeMux) {
 	mux.HandleFunc("GET /projects/{slug}/health", a.inProject(a.health))
@@ -99,6 +102,10 @@ func (a *App) health(w http.ResponseWriter, r *http.Request, v *visit) (err erro
 		p.Days = n
 	}
 	since := a.Now().AddDate(0, 0, -p.Days)
+	if p.Days > daily {
+		// From a Monday on, so that whole weeks are summed up.
+		since = since.UTC().AddDate(0, 0, -(int(since.UTC().Weekday())+6)%7)
+	}
 	in, ids, err := a.only(r, v)
 	if err != nil {
 		return err
@@ -107,7 +114,7 @@ func (a *App) health(w http.ResponseWriter, r *http.Request, v *visit) (err erro
 	if every {
 		branch = ""
 	}
-	ask := catalog.SumQuery{ProjectID: v.Project.ID, Branch: branch, Every: every, Since: since, TestIDs: ids}
+	ask := catalog.SumQuery{ProjectID: v.Project.ID, Branch: branch, Every: every, Since: since, TestIDs: ids, Weekly: ids != nil && p.Days > daily}
 	var sums []catalog.TestSum
 	var days []catalog.DaySum
 	both := new(errgroup.Group) // each reads the same days, and they are many
@@ -122,7 +129,7 @@ func (a *App) health(w http.ResponseWriter, r *http.Request, v *visit) (err erro
 	if err := both.Wait(); err != nil {
 		return err
 	}
-	if c, ok := trendChart(days); ok {
+	if c, ok := trendChart(days, ask.Weekly); ok {
 		p.Trend = &c
 		p.Rate, _, _ = strings.Cut(c.Text, " of ")
 	}

@@ -45,6 +45,7 @@ func (a *App) mountLinks(mux *http.ServeMux) {
 	mux.HandleFunc("GET /runs/{id}/{token}/report", a.byLink(a.report))
 	mux.HandleFunc("GET /runs/{id}/{token}/tests/{test}", a.byLink(a.runTest))
 	mux.HandleFunc("GET /runs/{id}/{token}/tests/{test}/artifacts/{artifact}", a.byLink(a.artifact))
+	mux.HandleFunc("GET /runs/{id}/{token}/tests/{test}/artifacts/{artifact}/errors", a.byLink(a.said))
 	mux.HandleFunc("GET /bugs/{project}/{key}/{token}", a.open(a.bugByLink))
 }
 

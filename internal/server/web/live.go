@@ -14,7 +14,6 @@ import (
 const (
 	gather   = 700 * time.Millisecond // changes that come together are told once
 	stillOn  = 20 * time.Second       // a word so that nobody in between hangs up
-	lookAt   = 3 * time.Second        // how often lists are looked at
 	streamed = 10 * time.Minute       // then the browser asks anew
 )
 
@@ -81,7 +80,7 @@ func (a *App) runEvents(w http.ResponseWriter, r *http.Request, v *visit) error 
 }
 
 func stateOf(x run.Run) string {
-	return fmt.Sprint(x.ID, x.Phase, x.Executed, x.Counts, x.Total, len(x.Warnings), x.Cancel != nil)
+	return fmt.Sprint(x.ID, x.Phase, x.Verdict, x.Executed, x.Counts, x.Total, len(x.Warnings), x.Cancel != nil)
 }
 
 // runsEvents tells when the first page of a project's runs has changed.
@@ -94,22 +93,26 @@ func (a *App) runsEvents(w http.ResponseWriter, r *http.Request, v *visit) error
 		}
 		return b.String(), err
 	}
+	changed, stop := a.Runs.Watcher.Watch(run.ProjectTopic(v.Project.ID))
+	defer stop()
 	before, err := look(r.Context())
 	if err != nil {
 		return err
 	}
-	silent := time.Duration(0)
 	return stream(w, r, func(ctx context.Context) (string, bool) {
-		for silent = 0; silent < stillOn; silent += lookAt {
+		select {
+		case <-ctx.Done():
+			return "", false
+		case <-time.After(stillOn): // a change that was not heard of is seen now
+		case <-changed:
 			select {
 			case <-ctx.Done():
-				return "", false
-			case <-time.After(lookAt):
+			case <-time.After(gather):
 			}
-			if now, err := look(ctx); err == nil && now != before {
-				before = now
-				return "changed", true
-			}
+		}
+		if now, err := look(ctx); err == nil && now != before {
+			before = now
+			return "changed", true
 		}
 		return "", true
 	})

@@ -32,6 +32,7 @@ func (a *App) mountRuns(mux *http.ServeMux) {
 	mux.HandleFunc("POST /projects/{slug}/runs/{id}/again", a.act(a.runAgain))
 	mux.HandleFunc("GET /projects/{slug}/runs/{id}/tests/{test}", a.inProject(a.runTest))
 	mux.HandleFunc("GET /projects/{slug}/runs/{id}/tests/{test}/artifacts/{artifact}", a.inProject(a.artifact))
+	mux.HandleFunc("GET /projects/{slug}/runs/{id}/tests/{test}/artifacts/{artifact}/errors", a.inProject(a.said))
 	mux.HandleFunc("POST /projects/{slug}/runs/{id}/tests/{test}/verdict", a.act(a.judge))
 	mux.HandleFunc("POST /projects/{slug}/runs/{id}/tests/{test}/again", a.act(a.testAgain))
 }

@@ -22,7 +22,11 @@ func TestShell(t *testing.T) {
 			t.Errorf("%s: %d %v", at, file.code, file.header)
 		}
 	}
-	script := s.get(attr(all(a.doc, "script")[0], "src")).text
+	scripts := all(a.doc, "script")
+	if attr(scripts[0], "type") != "" || strings.Index(a.text, attr(scripts[0], "src")) > strings.Index(a.text, `rel="stylesheet"`) || !strings.Contains(s.get(attr(scripts[0], "src")).text, "localStorage") {
+		t.Error("the theme is not there before the first paint")
+	}
+	script := s.get(attr(scripts[1], "src")).text
 	_, rest, _ := strings.Cut(script, "from './")
 	name, _, ok := strings.Cut(rest, "'")
 	if module := s.get("/assets/" + name); !ok || module.code != http.StatusOK {

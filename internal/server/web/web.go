@@ -62,6 +62,7 @@ type App struct {
 
 	pages  map[string]*template.Template
 	assets *assets
+	traces traces
 }
 
 // Mount registers the pages.

@@ -24,7 +24,11 @@ func (s *site) wire() {
 	links := artifact.Links{Keys: s.app.Keys, ContentURL: "http://content.example", TTL: time.Hour, Now: clock}
 	s.hub = hub
 	s.app.Tests = &catalog.Service{Store: s.db, Sets: s.db, Held: s.db, History: s.db, Sums: s.db, Clock: clock}
-	s.app.Bugs = &bug.Service{Store: s.db, Clock: clock, Changed: func(id string) { hub.Publish(run.Topic(id)) }}
-	s.app.Runs = &run.Service{Store: s.db, Projects: s.db, Environments: s.db, Collections: s.app.Tests, Links: links, Patterns: &run.JavaScript{}, Watcher: hub, Clock: clock, Wake: func() {},
+	s.app.Bugs = &bug.Service{Store: s.db, Clock: clock, Changed: func(id, projectID string) {
+		for _, topic := range run.Topics(id, projectID) {
+			hub.Publish(topic)
+		}
+	}}
+	s.app.Runs = &run.Service{Store: s.db, Projects: s.db, Environments: s.db, Collections: s.app.Tests, Links: links, Patterns: &run.JavaScript{}, Watcher: hub, Publish: hub.Publish, Clock: clock, Wake: func() {},
 		PageURL: func(id string) string { return "/runs/" + id }}
 }

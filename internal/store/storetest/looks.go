@@ -166,6 +166,28 @@ func sums(t *testing.T, db *store.DB, p project.Project, now run.Run, at time.Ti
 	if got, err := db.DaySums(ctx, few); err != nil || !slices.Equal(got, some) || len(some) != 1 {
 		t.Errorf("of many: %+v, not %+v, %v", got, some, err)
 	}
+	for name, q := range map[string]catalog.SumQuery{
+		"all branches": {ProjectID: p.ID, Since: at, Every: true}, "main": {ProjectID: p.ID, Since: at, Branch: "main"}, "by weeks": {ProjectID: p.ID, Since: at, Weekly: true},
+		"by weeks, from long ago": {ProjectID: p.ID, Since: at.AddDate(0, 0, -60), Weekly: true, Every: true},
+	} {
+		if got, err := db.DaySums(ctx, q); err != nil || len(got) != 1 || got[0].Passed != days[0].Passed || got[0].Failed != days[0].Failed || got[0].Flaky != days[0].Flaky || got[0].Day.Before(q.Since.Truncate(24*time.Hour)) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	chosen := catalog.SumQuery{ProjectID: p.ID, Since: at, TestIDs: []string{"t0"}}
+	if got, err := db.DaySums(ctx, chosen); err != nil || len(got) != 1 || got[0].Passed != 1 || got[0].Flaky != 1 || got[0].Failed != 0 {
+		t.Errorf("days of a test: %+v, %v", got, err)
+	}
+	for i := range 600 {
+		chosen.TestIDs = append(chosen.TestIDs, fmt.Sprint("another ", i))
+	}
+	// Since any day of the weeks before: each is counted once, by its week or by its day.
+	for back := range 15 {
+		chosen.Since = at.AddDate(0, 0, -back)
+		if got, err := db.TestSums(ctx, chosen); err != nil || len(got) != 1 || got[0].TestID != "t0" || got[0].N() != 2 {
+			t.Errorf("one of many tests, %d days back: %+v, %v", back, got, err)
+		}
+	}
 	for branch, n := range map[string]int{"main": 5, "topic": 0} {
 		if got, err := db.TestSums(ctx, catalog.SumQuery{ProjectID: p.ID, Since: at, Branch: branch}); err != nil || len(got) != n {
 			t.Errorf("%s: %d tests, %v", branch, len(got), err)

@@ -68,6 +68,35 @@ document.addEventListener('change', event => {
   if (name) for (const box of event.target.form.querySelectorAll(`input[name="${CSS.escape(name)}"]`)) box.checked = event.target.checked;
 });
 
+// The theme is kept in this browser; theme.js applies it. Without a script it is the system's.
+for (const choice of document.querySelectorAll('.themes')) {
+  const kept = document.documentElement.dataset.theme ?? '';
+  for (const box of choice.querySelectorAll('input')) box.checked = box.value === kept;
+  choice.hidden = false;
+  choice.addEventListener('change', event => {
+    const theme = event.target.value;
+    try {
+      if (theme) localStorage.setItem('theme', theme);
+      else localStorage.removeItem('theme');
+    } catch { say('The browser does not keep it: the theme is for this page only.'); }
+    if (theme) document.documentElement.dataset.theme = theme;
+    else delete document.documentElement.dataset.theme;
+  });
+}
+
+// data-load: a part of the page that another page has, in the element with the ID said-there.
+// Without it there is a link to that page.
+export function load() {
+  for (const part of document.querySelectorAll('[data-load]:not([data-loaded])')) {
+    part.dataset.loaded = '';
+    part.setAttribute('aria-busy', 'true');
+    fetch(part.dataset.load, { headers: { Accept: 'text/html' } }).then(async answer => {
+      const there = answer.ok && new DOMParser().parseFromString(await answer.text(), 'text/html').getElementById('said-there');
+      if (there) part.replaceChildren(...there.childNodes);
+    }).catch(() => { /* the link stays */ }).finally(() => part.removeAttribute('aria-busy'));
+  }
+}
+
 // data-preview: a form that shows what it would do, in the element with that ID, as it is filled in.
 for (const form of document.querySelectorAll('form[data-preview]')) {
   let timer, ask;
@@ -133,4 +162,5 @@ document.addEventListener('keydown', event => {
 
 times();
 setInterval(times, 15000);
-if (document.body.dataset.events) follow(document.body.dataset.events, { times, say });
+load();
+if (document.body.dataset.events) follow(document.body.dataset.events, { refreshed() { times(); load(); }, say });

@@ -8,6 +8,7 @@ export function morph(from, to) {
     from.replaceWith(to.cloneNode(true));
     return;
   }
+  if (from.dataset?.loaded !== undefined && from.dataset.load === to.dataset.load) return;
   if (from.nodeType !== Node.ELEMENT_NODE) {
     if (from.nodeValue !== to.nodeValue) from.nodeValue = to.nodeValue;
     return;
@@ -44,7 +45,7 @@ function children(from, to) {
 }
 
 /** Follows an address of events for as long as the page is open. */
-export function follow(address, { times, say }) {
+export function follow(address, { refreshed, say }) {
   let busy = false, again = false, state = document.title;
   async function refresh() {
     if (busy) { again = true; return; }
@@ -64,7 +65,7 @@ export function follow(address, { times, say }) {
     document.title = page.title;
     const icon = document.getElementById('favicon'), next = page.getElementById('favicon');
     if (icon && next && icon.getAttribute('href') !== next.getAttribute('href')) icon.setAttribute('href', next.getAttribute('href'));
-    times();
+    refreshed();
     if (state !== page.title) { state = page.title; say(page.title); }
     if (!page.body.dataset.events) events.close();
   }

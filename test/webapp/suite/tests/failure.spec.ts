@@ -13,6 +13,19 @@ test('a failed test shows its error, the code, the step and what it looked like'
   await expect(page.locator('ol.strip li')).not.toHaveCount(0);
 });
 
+test('what the console and the network said stands beside each attempt', async ({ page }) => {
+  await page.goto(app.failed);
+  await page.locator('#failures').getByRole('link', { name: /price of tea/ }).click();
+  const attempts = page.locator('#attempts section');
+  await expect(attempts).toHaveCount(2);
+  for (const attempt of await attempts.all()) {
+    await expect(attempt.locator('li', { hasText: 'the till is out of paper <b>now</b>' })).toContainText('error');
+    await expect(attempt.locator('li', { hasText: 'the price list is of yesterday' })).toContainText('warning');
+    await expect(attempt.locator('li', { hasText: 'no change for a ten' })).toContainText('uncaught error');
+    await expect(attempt.locator('li', { hasText: 'GET http://127.0.0.1:9/prices?of=tea' })).toContainText('net::');
+  }
+});
+
 test('the trace opens in the trace viewer', async ({ page, context }) => {
   await page.goto(app.failed);
   await page.locator('#failures').getByRole('link', { name: /price of tea/ }).click();

@@ -59,6 +59,7 @@ test('a failed test in a run', async ({ page }) => {
   await page.goto(app.failed);
   await page.locator('#failures a.main').first().click();
   await expect(page.getByRole('heading', { name: 'Why it failed' })).toBeVisible();
+  await page.waitForFunction(() => !document.querySelector('[data-load]:not([data-loaded]), [data-load][aria-busy]'));
   await look(page, 'a failed test in a run', 200);
 });
 
