@@ -291,8 +291,8 @@ func scanDay(r row) (catalog.DaySum, error) {
 	return d, err
 }
 
-// allBut answers what became of most tests: that of all less that of the others. ok is false
-// where the others are more.
+// allBut answers what became of most tests: that of all less that of the others, for a test
+// that has results is in the catalog for ever. ok is false where the others are more.
 func (db *DB) allBut(ctx context.Context, q catalog.SumQuery) (days []catalog.DaySum, ok bool, err error) {
 	others, err := list(ctx, db.read, scanText, `SELECT id FROM test WHERE project_id = $1`, q.ProjectID)
 	if err != nil {
