@@ -26,14 +26,21 @@ import (
 // inventor makes requests up from the API's documents: mostly right, mostly almost.
 type inventor struct {
 	*rand.Rand
-	ids []string
+	ids  []string
+	tame bool // keeps to what the documents ask for, as far as they say it
 }
+
+// words are strings that most fields take.
+var words = []string{"main", "smoke", "@smoke", "tests/**", "checkout team", "2099-01-01T00:00:00Z"}
 
 // texts are strings that have broken programs before.
 var texts = []string{"", " ", "a", "main", "BUG-1", "@smoke", "tests/**", "[", "(a+)+$", "\\", "%", "'; DROP TABLE run; --", "\x00", "\u202e", "é", "日本語", "🧪", "../../etc/passwd",
 	"{{.}}", "null", "true", "-1", "1e309", "2026-11-21T00:00:00Z", "9999-12-31T23:59:59+23:59", "refs/heads/main", "-rf", "%00", "a\nb", strings.Repeat("x", 300), strings.Repeat("(", 2000), "\xff\xfe"}
 
 func (in *inventor) text() string {
+	if in.tame && in.IntN(4) > 0 {
+		return fmt.Sprint(pick(in, words), " ", in.IntN(1000))
+	}
 	if in.IntN(3) == 0 {
 		return pick(in, in.ids)
 	}
@@ -44,7 +51,7 @@ func pick[T any](in *inventor, list []T) T { return list[in.IntN(len(list))] }
 
 // value makes a value of a schema, now and then of another kind.
 func (in *inventor) value(ref *openapi3.SchemaRef, depth int) any {
-	if ref == nil || ref.Value == nil || depth > 6 || in.IntN(12) == 0 {
+	if ref == nil || ref.Value == nil || depth > 6 || !in.tame && in.IntN(12) == 0 {
 		return pick(in, []any{nil, true, -1, 0, 2.5, 1e300, "x", []any{}, map[string]any{}, []any{[]any{nil}}, json.Number("12345678901234567890")})
 	}
 	s := ref.Value
@@ -52,16 +59,16 @@ func (in *inventor) value(ref *openapi3.SchemaRef, depth int) any {
 		return in.value(s.AnyOf[in.IntN(len(s.AnyOf))], depth+1)
 	}
 	switch {
-	case len(s.Enum) > 0 && in.IntN(4) > 0:
+	case len(s.Enum) > 0 && (in.tame || in.IntN(4) > 0):
 		return pick(in, s.Enum)
 	case s.Type.Includes("object"):
 		out := map[string]any{}
 		for name, p := range s.Properties {
-			if slices.Contains(s.Required, name) && in.IntN(8) > 0 || in.IntN(2) == 0 {
+			if slices.Contains(s.Required, name) && (in.tame || in.IntN(8) > 0) || in.IntN(2) == 0 {
 				out[name] = in.value(p, depth+1)
 			}
 		}
-		if in.IntN(10) == 0 {
+		if !in.tame && in.IntN(10) == 0 {
 			out[in.text()] = in.text()
 		}
 		return out
@@ -84,6 +91,9 @@ func (in *inventor) body(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return "{}"
+	}
+	if in.tame {
+		return string(text)
 	}
 	switch in.IntN(30) {
 	case 0:
@@ -163,7 +173,7 @@ func TestFuzzAPI(t *testing.T) {
 					return
 				}
 				seed := from + uint64(i)
-				in := &inventor{Rand: rand.New(rand.NewPCG(seed, 0)), ids: ids}
+				in := &inventor{Rand: rand.New(rand.NewPCG(seed, 0)), ids: ids, tame: seed%3 == 0}
 				op := pick(in, names)
 				method, path, body, headers := in.request(op, ops[op])
 				at := s
