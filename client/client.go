@@ -122,18 +122,10 @@ func (c *Client) Status(ctx context.Context, runID string, wait time.Duration) (
 // Results answers every result of a run with one of the given statuses, or all.
 func (c *Client) Results(ctx context.Context, runID string, statuses ...string) ([]Result, error) {
 	q := ResultQuery{RunID: runID, Statuses: statuses, Limit: maxPage}
-	var all []Result
-	for {
-		page, next, err := c.ResultsPage(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, page...)
-		if next == "" {
-			return all, nil
-		}
-		q.Cursor = next
-	}
+	return everyPage(q.Cursor, func(cursor string) ([]Result, string, error) {
+		q.Cursor = cursor
+		return c.ResultsPage(ctx, q)
+	})
 }
 
 // ResultsPage answers one page of a run's results and the cursor of the next, "" for none.
@@ -153,18 +145,10 @@ func (c *Client) ResultsPage(ctx context.Context, q ResultQuery) (page []Result,
 // Tests answers every test of the project whose file, title or tag contains query.
 func (c *Client) Tests(ctx context.Context, query string) ([]Test, error) {
 	q := TestQuery{Text: query, Limit: maxPage}
-	var all []Test
-	for {
-		page, next, err := c.TestsPage(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, page...)
-		if next == "" {
-			return all, nil
-		}
-		q.Cursor = next
-	}
+	return everyPage(q.Cursor, func(cursor string) ([]Test, string, error) {
+		q.Cursor = cursor
+		return c.TestsPage(ctx, q)
+	})
 }
 
 // TestsPage answers one page of the project's tests and the cursor of the next, "" for none.
@@ -193,18 +177,10 @@ func (c *Client) Collections(ctx context.Context) ([]Collection, error) {
 // Bugs answers every bug of the project that fits, the newest first.
 func (c *Client) Bugs(ctx context.Context, q BugQuery) ([]Bug, error) {
 	q.Limit = maxPage
-	var all []Bug
-	for {
-		page, next, err := c.BugsPage(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, page...)
-		if next == "" {
-			return all, nil
-		}
-		q.Cursor = next
-	}
+	return everyPage(q.Cursor, func(cursor string) ([]Bug, string, error) {
+		q.Cursor = cursor
+		return c.BugsPage(ctx, q)
+	})
 }
 
 // BugsPage answers one page of the project's bugs and the cursor of the next, "" for none.
@@ -232,6 +208,22 @@ func (c *Client) SubmitVerdicts(ctx context.Context, runID string, verdicts []Ve
 
 // maxPage is the most that a page of any list holds.
 const maxPage = 200
+
+// everyPage reads a list from a cursor ("" for its beginning) to its last page.
+func everyPage[T any](cursor string, read func(cursor string) (page []T, next string, err error)) ([]T, error) {
+	var all []T
+	for {
+		page, next, err := read(cursor)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page...)
+		if next == "" {
+			return all, nil
+		}
+		cursor = next
+	}
+}
 
 func paging(limit int, cursor string) url.Values {
 	q := url.Values{}

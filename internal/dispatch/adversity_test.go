@@ -187,13 +187,7 @@ func TestTwoLeaders(t *testing.T) {
 		if _, err := b.Claim(ctx, a); err != nil {
 			t.Fatal(err)
 		}
-		sel, err := b.TakeListing(ctx, a, l)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := b.TakeChosen(ctx, a, attempt.Chosen{Tests: []attempt.ChosenTest{{Test: l.Tests[0], TestID: sel.IDs["t0"]}}}); err != nil {
-			t.Fatal(err)
-		}
+		b.choose(t, a, l)
 		status := []string{"failed", "passed"}[i%2]
 		if _, err := b.TakeBatch(ctx, a, attempt.Batch{Seq: 1, Events: []attempt.Event{{End: &attempt.TestEnd{ID: "t0", Status: status, ExpectedStatus: "passed", StartedAt: b.now}}}}); err != nil {
 			t.Fatal(err)

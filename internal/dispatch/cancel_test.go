@@ -81,18 +81,7 @@ func TestCancelRunning(t *testing.T) {
 	b.step(t, 0)
 	a := b.claim(t)
 	ctx := context.Background()
-	l := listing(4)
-	sel, err := b.TakeListing(ctx, a, l)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var c attempt.Chosen
-	for _, x := range l.Tests {
-		c.Tests = append(c.Tests, attempt.ChosenTest{Test: x, TestID: sel.IDs[x.PlaywrightID]})
-	}
-	if _, err := b.TakeChosen(ctx, a, c); err != nil {
-		t.Fatal(err)
-	}
+	b.choose(t, a, listing(4))
 	end := func(id, status string) attempt.Event {
 		return attempt.Event{End: &attempt.TestEnd{ID: id, Status: status, ExpectedStatus: "passed", StartedAt: b.now}}
 	}
@@ -200,14 +189,7 @@ func TestCancelWhileJudged(t *testing.T) {
 	b.step(t, 0)
 	a := b.claim(t)
 	ctx := context.Background()
-	l := listing(1)
-	sel, err := b.TakeListing(ctx, a, l)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.TakeChosen(ctx, a, attempt.Chosen{Tests: []attempt.ChosenTest{{Test: l.Tests[0], TestID: sel.IDs["t0"]}}}); err != nil {
-		t.Fatal(err)
-	}
+	b.choose(t, a, listing(1))
 	end := attempt.Event{End: &attempt.TestEnd{ID: "t0", Status: "passed", ExpectedStatus: "passed", StartedAt: b.now}}
 	if _, err := b.TakeBatch(ctx, a, attempt.Batch{Seq: 1, Events: []attempt.Event{end}}); err != nil {
 		t.Fatal(err)

@@ -73,15 +73,22 @@ func listing(n int) (l attempt.Listing) {
 // list has a shard list and, when it is the first, plan.
 func (b *bench) list(t *testing.T, a dispatch.Attempt, l attempt.Listing) attempt.Selection {
 	t.Helper()
-	ctx := context.Background()
-	sel, err := b.Join(ctx, a, struct{}{})
+	sel, err := b.Join(context.Background(), a, struct{}{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !sel.Make {
 		return sel
 	}
-	if sel, err = b.TakeListing(ctx, a, l); err != nil {
+	return b.choose(t, a, l)
+}
+
+// choose has an attempt take every test that it lists.
+func (b *bench) choose(t *testing.T, a dispatch.Attempt, l attempt.Listing) attempt.Selection {
+	t.Helper()
+	ctx := context.Background()
+	sel, err := b.TakeListing(ctx, a, l)
+	if err != nil {
 		t.Fatal(err)
 	}
 	var c attempt.Chosen
