@@ -7,6 +7,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Kind says what sort of failure an Error is. The zero value is Internal: what is
@@ -63,7 +64,9 @@ type Error struct {
 	Message string
 	Fix     string
 	Details []Detail
-	Err     error
+	// RetryAfter is how long to wait before trying again, where somebody said so; 0 for unknown.
+	RetryAfter time.Duration
+	Err        error
 }
 
 // Error answers message, fix and cause on one line.
