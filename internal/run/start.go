@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"tas-service/internal/account"
+	"tas-service/internal/checkout"
 	"tas-service/internal/fault"
 	"tas-service/internal/project"
 )
@@ -24,7 +25,6 @@ const (
 	MaxShards  = 40
 	MaxWorkers = 8 // in each shard
 	MaxTestIDs = 5000
-	maxBranch  = 244 // bytes; git's own limit is near
 )
 
 // StartInput is what a caller asks for.
@@ -154,7 +154,7 @@ func (s *Service) check(ctx context.Context, p project.Project, in StartInput) e
 	if in.Workers < 0 || in.Workers > MaxWorkers {
 		bad.At("body.workers", "from 1 to %d; leave it out for the project's setting", MaxWorkers)
 	}
-	if b := in.Branch; b != "" && !validBranch(b) {
+	if b := in.Branch; b != "" && !checkout.ValidBranch(b) {
 		bad.At("body.branch", "this cannot be the name of a git branch")
 	}
 	if in.Environment != "" {
@@ -221,14 +221,6 @@ func (s *Service) checkTests(ctx context.Context, projectID string, ids []string
 		}
 	}
 	return nil
-}
-
-// validBranch holds to git check-ref-format in what could do harm or never exists.
-func validBranch(b string) bool {
-	return len(b) <= maxBranch && !strings.HasPrefix(b, "-") && !strings.HasPrefix(b, "/") &&
-		!strings.HasSuffix(b, "/") && !strings.HasSuffix(b, ".") && !strings.HasSuffix(b, ".lock") &&
-		!strings.Contains(b, "..") && !strings.Contains(b, "@{") && !strings.Contains(b, "//") && b != "@" &&
-		!strings.ContainsFunc(b, func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune("~^:?*[\\", r) })
 }
 
 // jobName is short enough to name a Kubernetes Job with its pods too (50 characters).

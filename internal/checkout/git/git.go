@@ -28,10 +28,12 @@ const maxOutput = 32 << 20
 // command is one call of the git binary: without a shell, prompts, hooks, the
 // machine's configuration, or a way for a token to appear on a command line.
 type command struct {
-	dir   string
-	env   []string
-	token string
-	url   string // where the token may be sent
+	dir    string
+	env    []string
+	token  string
+	url    string // where the token may be sent
+	input  string
+	config [][2]string // beyond what every call gets
 }
 
 // run answers git's standard output. A failed call is an *exec.ExitError wrapped with
@@ -39,6 +41,9 @@ type command struct {
 func (c command) run(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = c.dir
+	if c.input != "" {
+		cmd.Stdin = strings.NewReader(c.input)
+	}
 	cmd.Env = append(c.environment(), c.env...)
 	// A group of its own, killed as a whole: git starts helpers (ssh, index-pack).
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -90,6 +95,7 @@ func (c command) environment() []string {
 		basic := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + c.token))
 		config = append(config, [2]string{"http." + host + ".extraHeader", "Authorization: Basic " + basic})
 	}
+	config = append(config, c.config...)
 	env = append(env, "GIT_CONFIG_COUNT="+strconv.Itoa(len(config)))
 	for i, kv := range config {
 		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, kv[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, kv[1]))

@@ -75,15 +75,10 @@ func (m *Mirrors) fetch(ctx context.Context, src checkout.Source) (branch, commi
 	git := m.command(src)
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
-	if _, err := os.Stat(filepath.Join(git.dir, "HEAD")); err != nil {
-		if _, err := (command{}).run(ctx, "init", "--quiet", "--bare", "--initial-branch=main", "--", git.dir); err != nil {
-			return "", "", fault.Wrap(err, fault.Unavailable, "The mirror of the tests repository could not be made: %s", saidBy(err))
-		}
+	if err := m.makeMirror(ctx, src); err != nil {
+		return "", "", err
 	}
-	has := func() bool {
-		_, err := git.run(ctx, "cat-file", "-e", "--end-of-options", src.Commit+"^{commit}")
-		return err == nil
-	}
+	has := func() bool { return git.has(ctx, src.Commit) }
 	if src.Commit != "" && !isHash(src.Commit) {
 		return "", "", fault.New(fault.Internal, "%.80q is no commit", src.Commit)
 	}
@@ -91,7 +86,7 @@ func (m *Mirrors) fetch(ctx context.Context, src checkout.Source) (branch, commi
 		return branch, src.Commit, nil
 	}
 	if branch == "" {
-		if branch, err = m.defaultBranch(ctx, git, src.URL); err != nil {
+		if branch, err = m.defaultBranch(ctx, src); err != nil {
 			return "", "", err
 		}
 	}
@@ -119,10 +114,27 @@ func (m *Mirrors) fetch(ctx context.Context, src checkout.Source) (branch, commi
 	return branch, strings.TrimSpace(out), nil
 }
 
-func (m *Mirrors) defaultBranch(ctx context.Context, git command, url string) (string, error) {
-	out, err := git.run(ctx, "ls-remote", "--symref", "--end-of-options", url, "HEAD")
+func (m *Mirrors) makeMirror(ctx context.Context, src checkout.Source) error {
+	dir := m.mirror(src)
+	if _, err := os.Stat(filepath.Join(dir, "HEAD")); err == nil {
+		return nil
+	}
+	if _, err := (command{}).run(ctx, "init", "--quiet", "--bare", "--initial-branch=main", "--", dir); err != nil {
+		return fault.Wrap(err, fault.Unavailable, "The mirror of the tests repository could not be made: %s", saidBy(err))
+	}
+	return nil
+}
+
+// has reports whether a commit is in the mirror.
+func (c command) has(ctx context.Context, commit string) bool {
+	_, err := c.run(ctx, "cat-file", "-e", "--end-of-options", commit+"^{commit}")
+	return err == nil
+}
+
+func (m *Mirrors) defaultBranch(ctx context.Context, src checkout.Source) (string, error) {
+	out, err := m.command(src).run(ctx, "ls-remote", "--symref", "--end-of-options", src.URL, "HEAD")
 	if err != nil {
-		return "", explain(err, checkout.Source{URL: url}, "")
+		return "", explain(err, checkout.Source{URL: src.URL}, "")
 	}
 	for line := range strings.Lines(out) {
 		if name, ok := strings.CutPrefix(line, "ref: refs/heads/"); ok {
