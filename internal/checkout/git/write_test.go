@@ -74,6 +74,13 @@ func newHosted(t *testing.T) *hosted {
 	return h
 }
 
+// breaks has requests answered with 502 after they were carried out.
+func (h *hosted) breaks(trip func(*http.Request) bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.trip = trip
+}
+
 func (h *hosted) at(t *testing.T, branch string) string {
 	t.Helper()
 	return sh(t, h.dir, "for-each-ref", "--format=%(objectname)", "refs/heads/"+branch)
@@ -193,13 +200,13 @@ func TestPushWhoseAnswerIsLost(t *testing.T) {
 	}
 	var pushes atomic.Int32
 	var down atomic.Bool // after the push
-	h.trip = func(r *http.Request) bool {
+	h.breaks(func(r *http.Request) bool {
 		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "git-receive-pack") && r.ContentLength != 4 {
 			pushes.Add(1)
 			return true
 		}
 		return pushes.Load() > 0 && down.Load()
-	}
+	})
 	if err := m.Push(ctx, h.src, checkout.Branch{Name: "tas/x", Commit: commit}); err != nil || h.at(t, "tas/x") != commit || pushes.Load() != 1 {
 		t.Fatalf("%v, pushed %d times", err, pushes.Load())
 	}
