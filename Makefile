@@ -108,6 +108,10 @@ bench-shards: setup build ## How evenly shards are loaded, against --shard and a
 bench-memory: ## Memory of the service while 5,000 tests stream in
 	go run ./bench/memory
 
+.PHONY: bench-checkout
+bench-checkout: ## What a second checkout costs against a fresh git clone, with 6,000 files and 300 commits
+	go run ./bench/checkout
+
 .PHONY: clean
 clean: ## Remove what was built and the demo's data
 	rm -rf bin .tas
