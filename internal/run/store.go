@@ -74,6 +74,11 @@ type Service struct {
 	Environments interface {
 		Environments(ctx context.Context, projectID string) ([]project.Environment, error)
 	}
+	// Pulls answers which repository a pull request of a run can be in; an empty name means
+	// the only one. fault.Invalid, with details, for one that the project is not connected to.
+	Pulls interface {
+		PullRepo(ctx context.Context, p project.Project, name string) (string, error)
+	}
 	Links    artifact.Links
 	Patterns PatternChecker
 	Watcher  Watcher
