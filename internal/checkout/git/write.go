@@ -214,9 +214,10 @@ func (m *Mirrors) move(ctx context.Context, src checkout.Source, name, commit, w
 		return err
 	case now == commit:
 		return nil // also when the answer to an earlier push was lost
-	case now != was:
+	case now != was && (now == "" || !git.made(ctx, now)):
 		return moved(name)
 	}
+	was = now // of an earlier push whose answer, or whose record, was lost
 	usual, err := m.defaultBranch(ctx, src)
 	if err != nil {
 		return err
@@ -244,6 +245,12 @@ func (m *Mirrors) move(ctx context.Context, src checkout.Source, name, commit, w
 	}
 	return fault.Wrap(err, fault.External, "The repository refused the push to %s: %s", name, saidBy(err)).WithCode("push-refused").
 		WithFix("Check that the service's account may push there and that no rule protects branches which begin with " + checkout.Prefix + ".")
+}
+
+// made reports whether a commit was made in this mirror.
+func (c command) made(ctx context.Context, commit string) bool {
+	_, err := c.run(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", "refs/tas/made/"+commit)
+	return err == nil
 }
 
 func moved(name string) error {
