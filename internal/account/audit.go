@@ -26,6 +26,9 @@ const (
 	ActKeyShown        Act = "looked at the API key"
 	ActKeyRotated      Act = "rotated the API key"
 	ActPullRequest     Act = "approved a pull request"
+	ActApproved        Act = "approved an action"
+	ActRejected        Act = "rejected an action"
+	ActTriedAgain      Act = "had an action tried again"
 )
 
 // Entry is one line of the audit log.
