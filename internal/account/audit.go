@@ -28,6 +28,9 @@ const (
 	ActPullRequest     Act = "approved a pull request"
 	ActMerged          Act = "merged a pull request"
 	ActClosed          Act = "closed a pull request"
+	ActApproved        Act = "approved an action"
+	ActRejected        Act = "rejected an action"
+	ActTriedAgain      Act = "had an action tried again"
 )
 
 // Entry is one line of the audit log.

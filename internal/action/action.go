@@ -34,6 +34,46 @@ const (
 	Rejected State = "rejected" // by a person
 )
 
+// Kinds lists every kind.
+func Kinds() []Kind { return []Kind{PullRequest, Comment, Status, Reaction, Message} }
+
+// States lists every state.
+func States() []State { return []State{Waiting, Pending, Done, Failed, Rejected} }
+
+// Policy says which kinds of a project wait for a person.
+type Policy string
+
+// The policies.
+const (
+	NothingWaits      Policy = ""              // all is done at once
+	PullRequestsWait  Policy = "pull-requests" // and their comments and statuses do not
+	AllButMessageWait Policy = "all"           // everything but messages
+)
+
+// Policies lists every policy, the loosest first.
+func Policies() []Policy { return []Policy{NothingWaits, PullRequestsWait, AllButMessageWait} }
+
+// Waits reports whether actions of a kind begin as Waiting.
+func (p Policy) Waits(k Kind) bool {
+	switch p {
+	case PullRequestsWait:
+		return k == PullRequest
+	case AllButMessageWait:
+		return k != Message
+	case NothingWaits:
+	}
+	return false
+}
+
+// Event is one thing that happened to an action, for the page that shows it.
+type Event struct {
+	At      time.Time `json:"at"`
+	What    string    `json:"what"` // asked, approved, rejected, done, failed, given up, tried again
+	Version int       `json:"version"`
+	By      string    `json:"by,omitempty"`     // as account.Actor names itself, or "service"
+	Answer  string    `json:"answer,omitempty"` // of a try
+}
+
 // Action is one deed: the same key is the same deed. A later wish under the key replaces
 // the earlier one, so that what is kept up to date (a comment, a body) never falls behind
 // and is never done twice.
@@ -44,13 +84,14 @@ type Action struct {
 	Kind      Kind
 	Target    string          // where to, for people: "shop/tests#12"; without secrets
 	About     string          // one line, for people: "the result of run shop-4f2a"
-	Serial    string          // of actions with the same text one is done at a time; "" for the key
+	Serial    string          // of actions with the same text one is done at a time, in all projects; in a Wish "" is for the key
 	Wish      json.RawMessage // what is to be done, in the words of the kind; without secrets
 	Version   int             // of the wish: 1, 2, …
 	DoneAs    int             // the version that was last done; 0 for none
 	State     State
 	Tries     int // of this version
 	NotBefore time.Time
+	Since     *time.Time      // of the first try of this version; nil before it
 	Result    json.RawMessage // what is there now: {"number": 12, "url": "…"}; null before
 	Answer    string          // what the other side last said, for people; cleansed
 	AskedBy   string          // as account.Actor names itself, or "service"
@@ -59,12 +100,25 @@ type Action struct {
 	CreatedAt time.Time
 	ChangedAt time.Time
 	DoneAt    *time.Time
+	History   []Event // the last ones, oldest first
+}
+
+// maxHistory bounds what is told of one action.
+const maxHistory = 60
+
+func (a *Action) note(e Event) {
+	a.History = append(a.History, e)
+	if len(a.History) > maxHistory {
+		a.History = a.History[len(a.History)-maxHistory:]
+	}
 }
 
 // Doer carries out one kind of deed. It may be called again after a crash or a lost answer
 // for what it has done already, so it looks first. It is given the action as it was read;
-// errors of the kinds fault.Unavailable, fault.RateLimited and fault.Internal are tried again, others are
-// final.
+// errors of the kinds fault.Unavailable, fault.RateLimited and fault.Internal are tried
+// again, others are final. An answer beside an error is kept as well. It ends when ctx does:
+// one that does not is left behind, and nothing of the same Serial is begun by this service
+// until it has ended.
 type Doer interface {
 	Do(ctx context.Context, a Action) (result json.RawMessage, answer string, err error)
 }
@@ -79,4 +133,7 @@ type Wish struct {
 	Serial    string
 	AskedBy   string
 	Detail    any // becomes Action.Wish as JSON
+	// Once says that a later wish under the key changes nothing: a message that was sent
+	// is not sent again because what it tells of has changed.
+	Once bool
 }
