@@ -61,7 +61,7 @@ func (s *Service) link(ctx context.Context, p project.Project) (Link, error) {
 // dialOf completes what was set by what the tests repository's address says.
 func dialOf(p project.Project, c Connection) (d Dial, repo string, err error) {
 	none := func(why, fix string) error {
-		return fault.New(fault.Conflict, "The project is not connected to a forge: %s", why).WithCode("no-forge").WithFix(fix)
+		return fault.New(fault.Conflict, "The project is not connected to a forge: %s", why).WithCode("no-forge").WithFix("%s", fix)
 	}
 	r := p.Repository
 	switch {

@@ -40,7 +40,7 @@ func (s *Service) local(ctx context.Context, v account.Viewer, projectID string,
 	}
 	l, err := s.Link(ctx, projectID)
 	if err == nil && l.dial.Kind != forge.Local {
-		err = fault.New(fault.NotFound, "This project's pull requests are kept at its forge, not here.").WithFix("Open them there: " + l.dial.URL + "/" + l.Repo)
+		err = fault.New(fault.NotFound, "This project's pull requests are kept at its forge, not here.").WithFix("Open them there: %s/%s", l.dial.URL, l.Repo)
 	}
 	return l, actor, err
 }

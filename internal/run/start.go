@@ -95,6 +95,17 @@ func (s *Service) Start(ctx context.Context, actor account.Actor, in StartInput)
 		Phase: Queued, Verdict: Pending, Selection: in.Selection, Branch: in.Branch, OnDefault: in.Branch == "" || in.Branch == p.Repository.Branch,
 		Environment: in.Environment, EnvOverrides: in.EnvOverrides, ShardCount: in.ShardCount, Workers: workers, AutoHeal: in.AutoHeal, Pull: in.Pull, StartedBy: startedBy(actor), CreatedAt: s.Clock().UTC(),
 	}
+	if h := in.AutoHeal; h != nil && h.PRNumber > 0 && in.Pull == nil {
+		// Said for healing; told as well, where it can be.
+		switch repo, err := s.Pulls.PullRepo(ctx, p, h.RepoName); {
+		case err == nil:
+			r.Pull = &Pull{Repo: repo, Number: h.PRNumber}
+		case fault.KindOf(err) == fault.Invalid:
+			r.Warn("pull-request-unreachable", "The result is not told on the pull request of autoHeal: "+fault.As(err).Details[0].Message)
+		default:
+			return Run{}, err
+		}
+	}
 	if in.AutoHeal != nil {
 		r.Warn("auto-heal-unavailable", "autoHeal was noted, but this version of the service does not heal yet.")
 	}
@@ -107,6 +118,9 @@ func (s *Service) Start(ctx context.Context, actor account.Actor, in StartInput)
 	}
 	s.changed(&r)
 	s.Wake()
+	if s.Started != nil {
+		s.Started(ctx, r)
+	}
 	return r, nil
 }
 

@@ -87,6 +87,8 @@ type Service struct {
 	Clock   func() time.Time
 	// Wake is called after a run was created or changed in a way that needs work.
 	Wake func()
+	// Started, when set, hears of each new run; it may not be told of one in a crash.
+	Started func(ctx context.Context, r Run)
 	// PageURL answers where a person sees a run.
 	PageURL func(runID string) string
 }
