@@ -32,6 +32,7 @@ type command struct {
 	env   []string
 	token string
 	url   string // where the token may be sent
+	stdin string
 }
 
 // run answers git's standard output. A failed call is an *exec.ExitError wrapped with
@@ -40,6 +41,9 @@ func (c command) run(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = c.dir
 	cmd.Env = append(c.environment(), c.env...)
+	if c.stdin != "" {
+		cmd.Stdin = strings.NewReader(c.stdin)
+	}
 	// A group of its own, killed as a whole: git starts helpers (ssh, index-pack).
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -53,7 +57,7 @@ func (c command) run(ctx context.Context, args ...string) (string, error) {
 		if ctx.Err() != nil {
 			err = errors.Join(err, ctx.Err())
 		}
-		return "", &failure{err: err, said: c.cleanse(lastWords(stderr.String()))}
+		return "", &failure{err: err, said: c.cleanse(lastWords(stderr.String())), out: stdout.String()}
 	}
 	return stdout.String(), nil
 }
@@ -62,6 +66,7 @@ func (c command) run(ctx context.Context, args ...string) (string, error) {
 type failure struct {
 	err  error
 	said string
+	out  string // what it had written before
 }
 
 func (f *failure) Error() string { return fmt.Sprintf("git: %v: %s", f.err, f.said) }
