@@ -110,7 +110,7 @@ func (m *Mirrors) Commit(ctx context.Context, src checkout.Source, c checkout.Ch
 		git.config = [][2]string{{"gpg.format", "ssh"}, {"user.signingKey", key}}
 		args = append(args, "-S")
 	}
-	git.input = strings.TrimRight(c.Message, "\n") + "\n"
+	git.stdin = strings.TrimRight(c.Message, "\n") + "\n"
 	out, err := git.run(ctx, append(args, strings.TrimSpace(tree))...)
 	if err != nil {
 		if c.SigningKey != "" {

@@ -13,6 +13,9 @@ import (
 	"tas-service/internal/forge"
 )
 
+// signing begins GitLab's signing tokens.
+const signing = "whsec_"
+
 // slack is how old, or how far in the future, a signed delivery may be.
 const slack = 5 * time.Minute
 
@@ -90,9 +93,13 @@ func (r Receiver) Receive(d forge.Delivery, secret string) (forge.Event, error) 
 	if err != nil {
 		return forge.Event{}, err
 	}
-	e := forge.Event{Kind: forge.EventOther, ID: d.Header("Idempotency-Key"), Repo: p.Project.Path, Digest: forge.Digest(d.Body)}
-	// The key is the delivery's own; the UUID is shared by all that one event set off.
-	for _, name := range []string{"webhook-id", "X-Gitlab-Event-UUID"} {
+	e := forge.Event{Kind: forge.EventOther, Repo: p.Project.Path, Digest: forge.Digest(d.Body)}
+	// The first one is signed, where anything is; the UUID is shared by all that one event set off.
+	names := []string{"Idempotency-Key", "X-Gitlab-Event-UUID"}
+	if strings.HasPrefix(secret, signing) {
+		names = []string{"webhook-id"}
+	}
+	for _, name := range names {
 		if e.ID == "" {
 			e.ID = d.Header(name)
 		}
@@ -160,7 +167,7 @@ func moment(s string) time.Time {
 
 // verified proves the secret. One that signs must sign: a delivery cannot choose the weaker way.
 func (r Receiver) verified(d forge.Delivery, secret string) bool {
-	encoded, signs := strings.CutPrefix(secret, "whsec_")
+	encoded, signs := strings.CutPrefix(secret, signing)
 	if !signs {
 		return forge.SameSecret(secret, d.Header("X-Gitlab-Token"))
 	}
