@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"tas-service/internal/account"
@@ -165,6 +166,12 @@ type Service struct {
 	Settled []func(ctx context.Context, projectID, repo string, number int, state forge.State) error
 	Log     *slog.Logger
 	Clock   func() time.Time
-	RunURL  func(runID string) string
-	BugURL  func(projectID, key string) string
+	Catalog interface {
+		CatalogCommit(ctx context.Context, projectID string) (string, error)
+	}
+	RunURL func(runID string) string
+	BugURL func(projectID, key string) string
+
+	mu   sync.Mutex
+	seen map[string]string // by project: the head of a local repository, when Watch last looked
 }

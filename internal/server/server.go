@@ -24,6 +24,7 @@ import (
 
 	"tas-service/internal/account"
 	"tas-service/internal/account/oidc"
+	"tas-service/internal/action"
 	"tas-service/internal/artifact"
 	"tas-service/internal/artifact/blobstore"
 	"tas-service/internal/bug"
@@ -42,6 +43,7 @@ import (
 	v2 "tas-service/internal/server/api/v2"
 	"tas-service/internal/server/attemptapi"
 	"tas-service/internal/server/content"
+	"tas-service/internal/server/hook"
 	"tas-service/internal/server/route"
 	"tas-service/internal/server/web"
 	"tas-service/internal/store"
@@ -61,6 +63,8 @@ type Server struct {
 	people   *account.People
 	loop     *reconcile.Loop
 	sweep    *reconcile.Loop
+	deeds    *reconcile.Loop
+	refresh  *reconcile.Loop
 	listener net.Listener
 	http     *http.Server
 	unlock   func()
@@ -76,6 +80,9 @@ const (
 	leaseFor   = 5 * time.Second
 	leaseEvery = 1500 * time.Millisecond
 )
+
+// deedsEvery is how often actions are looked at without being woken.
+const deedsEvery = 2 * time.Second
 
 // sweepEvery is how often old artifacts are looked for.
 const sweepEvery = 10 * time.Minute
@@ -147,6 +154,32 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 		PageURL: web.RunURL(cfg.AppURL)}
 	s.auth = account.NewAuthenticator(db)
 
+	s.people = &account.People{Records: db, Hasher: account.NewHasher(runtime.GOMAXPROCS(0)), Tries: account.NewTries(time.Now), Clock: time.Now, Failed: metrics.signInFailed}
+	s.deeds = &reconcile.Loop{Name: "actions", Every: deedsEvery, Log: log, Failed: metrics.stepFailed}
+	actions := &action.Service{Store: db, Notes: s.people, Clock: time.Now, Log: log, Leading: s.election.Leading, Wake: s.deeds.Wake}
+	s.deeds.Step = actions.Step
+	pulls, err := newPulls(cfg, db, s.people, log)
+	if err != nil {
+		return nil, err
+	}
+	actions.Doers = pulls.Doers()
+	s.refresh = &reconcile.Loop{Name: "refresh", Every: cfg.Watch, Log: log, Failed: metrics.stepFailed}
+	refresher := &run.Refresher{Store: db, Projects: db, Clock: time.Now, Wake: s.loop.Wake, Again: s.refresh.Wake}
+	s.refresh.Step = func(ctx context.Context) error {
+		if !s.election.Leading() {
+			return nil
+		}
+		return errors.Join(pulls.Watch(ctx), refresher.Step(ctx))
+	}
+	pulls.Catalog, pulls.Actions, pulls.Starter, pulls.Refresh, pulls.RunURL, pulls.BugURL = db, actions, runs, refresher, web.RunURL(cfg.AppURL), web.BugKeyURL(cfg.AppURL)
+	runs.Pulls = pulls
+	runs.Started = func(ctx context.Context, r run.Run) {
+		if err := pulls.RunStarted(ctx, r); err != nil {
+			log.Warn("the pull request is not told that a run began", "run", r.ID, "error", err)
+		}
+	}
+	s.dispatch.Tokens = pulls
+
 	route.InstallErrors()
 	limits := route.NewLimits(cfg.RateLimit)
 	mux := http.NewServeMux()
@@ -154,9 +187,9 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 	two := (&v2.API{Runs: runs, Auth: s.auth, Limits: limits}).Mount(mux)
 	(&attemptapi.API{Dispatcher: s.dispatch}).Mount(mux)
 	(&content.Pages{Blobs: s.blobs, Links: links, Separate: cfg.ContentURL != cfg.AppURL}).Mount(mux)
-	s.people = &account.People{Records: db, Hasher: account.NewHasher(runtime.GOMAXPROCS(0)), Tries: account.NewTries(time.Now), Clock: time.Now, Failed: metrics.signInFailed}
-	settings := &project.Settings{Records: db, Notes: s.people, Checker: checker{&git.Mirrors{Root: filepath.Join(cfg.DataDir, "looks")}}, Rotated: s.auth.Forget}
-	pages := &web.App{People: s.people, Settings: settings, Levels: levels(), KeepDays: int(cfg.Keep.Hours() / 24), Runs: runs, Bugs: bugs, Tests: tests, Projects: db, Blobs: s.blobs, Separate: cfg.ContentURL != cfg.AppURL, Documents: []*huma.OpenAPI{one.OpenAPI(), two.OpenAPI()}, Store: db, Keys: keys, AppURL: cfg.AppURL, BaseURL: cfg.BaseURL, Now: time.Now, Log: log}
+	(&hook.Hooks{Inbox: pulls}).Mount(mux)
+	settings := &project.Settings{Records: db, Notes: s.people, Checker: checker{&git.Mirrors{Root: filepath.Join(cfg.DataDir, "looks")}}, Rotated: s.auth.Forget, Connected: refresher.Ask}
+	pages := &web.App{People: s.people, Settings: settings, Pulls: pulls, Levels: levels(), KeepDays: int(cfg.Keep.Hours() / 24), Runs: runs, Bugs: bugs, Tests: tests, Projects: db, Blobs: s.blobs, Separate: cfg.ContentURL != cfg.AppURL, Documents: []*huma.OpenAPI{one.OpenAPI(), two.OpenAPI()}, Store: db, Keys: keys, AppURL: cfg.AppURL, BaseURL: cfg.BaseURL, Now: time.Now, Log: log}
 	if cfg.OIDCIssuer != "" {
 		pages.SignUp = cfg.OIDCSignUp
 		pages.Provider = oidc.New(oidc.Config{Issuer: cfg.OIDCIssuer, ClientID: cfg.OIDCClient, ClientSecret: cfg.OIDCSecret, Callback: cfg.AppURL + web.Callback})
@@ -293,6 +326,8 @@ func (s *Server) Run(ctx context.Context, endAttempts func() bool) error {
 	wait.Go(func() { s.db.Relay(loops, s.hub, s.log) })
 	wait.Go(func() { s.loop.Run(loops) })
 	wait.Go(func() { s.sweep.Run(loops) })
+	wait.Go(func() { s.deeds.Run(loops) })
+	wait.Go(func() { s.refresh.Run(loops) })
 	wait.Go(func() {
 		for {
 			select {

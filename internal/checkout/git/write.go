@@ -40,13 +40,17 @@ func (m *Mirrors) Head(ctx context.Context, src checkout.Source, branch string) 
 }
 
 func head(ctx context.Context, src checkout.Source, branch string) (string, error) {
-	out, err := (command{token: src.Token, url: src.URL}).run(ctx, "ls-remote", "--end-of-options", src.URL, "refs/heads/"+branch)
+	ref := "refs/heads/" + branch
+	if branch == "" {
+		ref = "HEAD"
+	}
+	out, err := (command{token: src.Token, url: src.URL}).run(ctx, "ls-remote", "--end-of-options", src.URL, ref)
 	if err != nil {
 		return "", explain(err, src, branch)
 	}
 	// The argument is a pattern, which also fits refs/heads/x/refs/heads/branch.
 	for line := range strings.Lines(out) {
-		if hash, ref, _ := strings.Cut(strings.TrimSpace(line), "\t"); ref == "refs/heads/"+branch {
+		if hash, name, _ := strings.Cut(strings.TrimSpace(line), "\t"); name == ref {
 			return hash, nil
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"tas-service/internal/catalog"
 	"tas-service/internal/fault"
 	"tas-service/internal/project"
+	"tas-service/internal/pull"
 	"tas-service/internal/run"
 	"tas-service/internal/secret"
 	"tas-service/internal/server/route"
@@ -39,6 +40,7 @@ type App struct {
 	// People signs people in. Where it is set, Viewer, CSRF and SignIn are its own.
 	People   *account.People
 	Settings *project.Settings
+	Pulls    *pull.Service
 	Provider account.Provider // that people may sign in with, nil for none
 	SignUp   bool             // whoever it vouches for may come in without an invitation
 	Levels   []string         // of isolation, that a project may demand
