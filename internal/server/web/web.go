@@ -87,6 +87,10 @@ func (a *App) Mount(mux *http.ServeMux) (err error) {
 	a.mountLinks(mux)
 	a.mountTests(mux)
 	a.mountHealth(mux)
+	if a.Pulls != nil {
+		a.mountPulls(mux)
+		a.mountConnection(mux)
+	}
 	return nil
 }
 
