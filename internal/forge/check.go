@@ -72,3 +72,14 @@ func Line(s string, most int) string {
 	}
 	return s
 }
+
+// CheckBody says what is wrong with a comment; nil for nothing.
+func CheckBody(k Kind, body string) error {
+	if strings.TrimSpace(body) == "" {
+		return fault.New(fault.Invalid, "A comment says something.")
+	}
+	if n := len([]rune(body)); n > MaxBody(k) {
+		return fault.New(fault.Invalid, "The text has %d characters, more than the %d that the forge takes.", n, MaxBody(k))
+	}
+	return nil
+}

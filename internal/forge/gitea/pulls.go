@@ -241,6 +241,9 @@ func said(x *api.Comment, err error) (forge.Comment, error) {
 
 // CreateComment says something.
 func (c *Client) CreateComment(ctx context.Context, repo string, number int, body string) (forge.Comment, error) {
+	if err := forge.CheckBody(forge.Gitea, body); err != nil {
+		return forge.Comment{}, err
+	}
 	owner, name, err := split(repo)
 	if err != nil {
 		return forge.Comment{}, err
@@ -252,6 +255,9 @@ func (c *Client) CreateComment(ctx context.Context, repo string, number int, bod
 // EditComment says something else. Gitea fails with status 500 when two edit it at once,
 // which is Unavailable: it is tried again.
 func (c *Client) EditComment(ctx context.Context, repo string, _ int, id, body string) (forge.Comment, error) {
+	if err := forge.CheckBody(forge.Gitea, body); err != nil {
+		return forge.Comment{}, err
+	}
 	owner, name, err := split(repo)
 	if err != nil {
 		return forge.Comment{}, err

@@ -245,6 +245,9 @@ func said(x *api.IssueComment, err error) (forge.Comment, error) {
 
 // CreateComment says something.
 func (c *Client) CreateComment(ctx context.Context, repo string, number int, body string) (forge.Comment, error) {
+	if err := forge.CheckBody(forge.GitHub, body); err != nil {
+		return forge.Comment{}, err
+	}
 	owner, name, err := split(repo)
 	if err != nil {
 		return forge.Comment{}, err
@@ -255,6 +258,9 @@ func (c *Client) CreateComment(ctx context.Context, repo string, number int, bod
 
 // EditComment says something else.
 func (c *Client) EditComment(ctx context.Context, repo string, _ int, id, body string) (forge.Comment, error) {
+	if err := forge.CheckBody(forge.GitHub, body); err != nil {
+		return forge.Comment{}, err
+	}
 	owner, name, err := split(repo)
 	if err != nil {
 		return forge.Comment{}, err

@@ -238,6 +238,9 @@ func said(n *api.Note, err error) (forge.Comment, error) {
 
 // CreateComment says something.
 func (c *Client) CreateComment(ctx context.Context, repo string, number int, body string) (forge.Comment, error) {
+	if err := forge.CheckBody(forge.GitLab, body); err != nil {
+		return forge.Comment{}, err
+	}
 	if err := forge.CheckRepo(repo); err != nil {
 		return forge.Comment{}, err
 	}
@@ -247,6 +250,9 @@ func (c *Client) CreateComment(ctx context.Context, repo string, number int, bod
 
 // EditComment says something else.
 func (c *Client) EditComment(ctx context.Context, repo string, number int, id, body string) (forge.Comment, error) {
+	if err := forge.CheckBody(forge.GitLab, body); err != nil {
+		return forge.Comment{}, err
+	}
 	if err := forge.CheckRepo(repo); err != nil {
 		return forge.Comment{}, err
 	}

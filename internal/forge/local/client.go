@@ -208,7 +208,7 @@ func (c *Client) CreateComment(ctx context.Context, repo string, number int, bod
 
 // Say says something, as somebody of the service.
 func (c *Client) Say(ctx context.Context, repo string, number int, by forge.User, body string) (forge.Comment, error) {
-	if err := checkBody(body); err != nil {
+	if err := forge.CheckBody(forge.Local, body); err != nil {
 		return forge.Comment{}, err
 	}
 	id, err := uuid.NewV7()
@@ -219,19 +219,9 @@ func (c *Client) Say(ctx context.Context, repo string, number int, by forge.User
 	return said, c.Records.AddPullComment(ctx, repo, number, said)
 }
 
-func checkBody(body string) error {
-	if strings.TrimSpace(body) == "" {
-		return fault.New(fault.Invalid, "A comment says something.")
-	}
-	if n := len([]rune(body)); n > forge.MaxBody(forge.Local) {
-		return fault.New(fault.Invalid, "The text has %d characters, more than %d.", n, forge.MaxBody(forge.Local))
-	}
-	return nil
-}
-
 // EditComment says something else, where the service had said it.
 func (c *Client) EditComment(ctx context.Context, repo string, number int, id, body string) (forge.Comment, error) {
-	if err := checkBody(body); err != nil {
+	if err := forge.CheckBody(forge.Local, body); err != nil {
 		return forge.Comment{}, err
 	}
 	var out forge.Comment

@@ -164,7 +164,7 @@ func (c *Client) CreatePullRequest(ctx context.Context, repo string, n forge.New
 		return forge.PullRequest{}, fault.New(fault.Invalid, "A pull request needs a title and two different branches.")
 	}
 	if len([]rune(n.Body)) > forge.MaxBody(forge.Local) {
-		return forge.PullRequest{}, checkBody(n.Body)
+		return forge.PullRequest{}, forge.CheckBody(forge.Local, n.Body)
 	}
 	var commits [2]string
 	for i, branch := range []string{n.Head, n.Base} {
@@ -205,7 +205,7 @@ func (c *Client) CreatePullRequest(ctx context.Context, repo string, n forge.New
 // UpdatePullRequest changes one.
 func (c *Client) UpdatePullRequest(ctx context.Context, repo string, number int, e forge.Edit) (forge.PullRequest, error) {
 	if e.Body != nil && len([]rune(*e.Body)) > forge.MaxBody(forge.Local) {
-		return forge.PullRequest{}, checkBody(*e.Body)
+		return forge.PullRequest{}, forge.CheckBody(forge.Local, *e.Body)
 	}
 	if e.Title != nil && strings.TrimSpace(*e.Title) == "" {
 		return forge.PullRequest{}, fault.New(fault.Invalid, "A pull request needs a title.")
