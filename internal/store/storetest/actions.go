@@ -183,3 +183,21 @@ func policies(t *testing.T, db, other *store.DB) {
 type noNotes struct{}
 
 func (noNotes) Note(context.Context, account.Viewer, account.Act, string, string) error { return nil }
+
+// announced tells of each run that has ended until everybody was told.
+func announced(t *testing.T, db, other *store.DB) {
+	p, _, _ := fill(t, db)
+	ctx := context.Background()
+	ids := []string{failing(t, db, p.ID, "a", 1), failing(t, db, p.ID, "b", 1)} // and one that has not ended
+	rs, err := other.Unannounced(ctx, "", 10)
+	if err != nil || len(rs) != 2 || rs[0].ID > rs[1].ID {
+		t.Fatalf("%+v, %v", rs, err)
+	}
+	if rs, err := db.Unannounced(ctx, rs[0].ID, 10); err != nil || len(rs) != 1 {
+		t.Errorf("%+v, %v", rs, err)
+	}
+	must(t, db.Announced(ctx, ids[0]))
+	if rs, err := other.Unannounced(ctx, "", 10); err != nil || len(rs) != 1 || rs[0].ID != ids[1] {
+		t.Errorf("%+v, %v", rs, err)
+	}
+}
