@@ -281,3 +281,13 @@ func (db *DB) Swept(ctx context.Context, runID string) error {
 		return exec(ctx, tx, `DELETE FROM artifact WHERE run_id = $1`, runID)
 	})
 }
+
+// Unannounced answers runs that have ended and that not everybody was told of.
+func (db *DB) Unannounced(ctx context.Context, after string, limit int) ([]run.Run, error) {
+	return list(ctx, db.read, scanRun, `SELECT `+runColumns+` FROM run WHERE terminal = 1 AND announced = 0 AND id > $1 ORDER BY id LIMIT $2`, after, limit)
+}
+
+// Announced notes that everybody was told that a run has ended.
+func (db *DB) Announced(ctx context.Context, runID string) error {
+	return db.tx(ctx, func(tx txn) error { return exec(ctx, tx, `UPDATE run SET announced = 1 WHERE id = $1`, runID) })
+}

@@ -12,6 +12,7 @@ import (
 	"tas-service/internal/account"
 	"tas-service/internal/action"
 	"tas-service/internal/fault"
+	"tas-service/internal/notify"
 	"tas-service/internal/store"
 )
 
@@ -183,3 +184,62 @@ func policies(t *testing.T, db, other *store.DB) {
 type noNotes struct{}
 
 func (noNotes) Note(context.Context, account.Viewer, account.Act, string, string) error { return nil }
+
+// announced tells of each run that has ended until everybody was told.
+func announced(t *testing.T, db, other *store.DB) {
+	p, _, _ := fill(t, db)
+	ctx := context.Background()
+	ids := []string{failing(t, db, p.ID, "a", 1), failing(t, db, p.ID, "b", 1)} // and one that has not ended
+	rs, err := other.Unannounced(ctx, "", 10)
+	if err != nil || len(rs) != 2 || rs[0].ID > rs[1].ID {
+		t.Fatalf("%+v, %v", rs, err)
+	}
+	if rs, err := db.Unannounced(ctx, rs[0].ID, 10); err != nil || len(rs) != 1 {
+		t.Errorf("%+v, %v", rs, err)
+	}
+	must(t, db.Announced(ctx, ids[0]))
+	if rs, err := other.Unannounced(ctx, "", 10); err != nil || len(rs) != 1 || rs[0].ID != ids[1] {
+		t.Errorf("%+v, %v", rs, err)
+	}
+}
+
+// destinations keeps secrets sealed for whoever adds many at once.
+func destinations(t *testing.T, db, other *store.DB) {
+	p, _, _ := fill(t, db)
+	ctx := context.Background()
+	var wait sync.WaitGroup
+	var refused atomic.Int32
+	for i := range 20 {
+		wait.Go(func() {
+			_, err := []*store.DB{db, other}[i%2].UpdateDestination(ctx, p.ID, "", func(d *notify.Destination, others int) error {
+				if others >= 3 {
+					return fault.New(fault.Conflict, "enough")
+				}
+				d.Name, d.Kind, d.Secrets = fmt.Sprint("d", i), notify.Webhook, notify.Secrets{URL: "https://example.com/s3cret", Key: "whsec_x"}
+				d.Filter = notify.Filter{Events: notify.Types(), Branches: []string{"main"}}
+				return nil
+			})
+			if fault.KindOf(err) == fault.Conflict {
+				refused.Add(1)
+			} else if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	ds, err := db.Destinations(ctx, p.ID)
+	if err != nil || len(ds) != 3 || refused.Load() != 17 || ds[0].Secrets.URL != "https://example.com/s3cret" || ds[0].Secrets.Key != "whsec_x" || len(ds[0].Filter.Events) != 3 {
+		t.Fatalf("%d, %d refused, %v", len(ds), refused.Load(), err)
+	}
+	same := func(d *notify.Destination, _ int) error { d.Name = ds[1].Name; return nil }
+	if _, err := db.UpdateDestination(ctx, p.ID, ds[0].ID, same); fault.KindOf(err) != fault.Conflict {
+		t.Errorf("two have one name: %v", err)
+	}
+	must(t, db.DropDestination(ctx, p.ID, ds[0].ID))
+	if _, err := other.Destination(ctx, p.ID, ds[0].ID); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("%v", err)
+	}
+	if _, err := other.UpdateDestination(ctx, "none", ds[1].ID, same); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("%v", err)
+	}
+}
