@@ -4,12 +4,17 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"tas-service/internal/fault"
 )
 
 // scpLike is how ssh writes an address: [user@]host:path, without a scheme.
 var scpLike = regexp.MustCompile(`^(?:[A-Za-z0-9._-]+@)?([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):([^/].*|/[^/].*)$`)
+
+// hostName is a host with its port: a name, or an address as URLs write it.
+var hostName = regexp.MustCompile(`^(?:[a-z0-9][a-z0-9.-]*|\[[0-9a-f:.]*[0-9a-f][0-9a-f:.]*\])(?::[0-9]{1,5})?$`)
 
 // ParseRemote takes a clone address apart: base is the address of the forge ("https://host",
 // with the port of an HTTP address; an ssh port says nothing of it), repo the path of the
@@ -63,7 +68,7 @@ func ParseRemote(raw string) (base, repo string, err error) {
 	case "altssh.gitlab.com":
 		host = "gitlab.com"
 	}
-	if host == "" || strings.HasPrefix(host, ":") || strings.ContainsAny(host, " @/%") {
+	if _, err := url.Parse("https://" + host); err != nil || !hostName.MatchString(host) {
 		return "", "", bad("it names no host")
 	}
 	repo = strings.TrimSuffix(strings.Trim(path, "/"), ".git")
@@ -91,9 +96,9 @@ func Below(base, repo string) string {
 // with groups between them at most.
 func CheckRepo(repo string) error {
 	parts := strings.Split(repo, "/")
-	bad := len(parts) < 2 || len(repo) > 1000
+	bad := len(parts) < 2 || len(repo) > 1000 || !utf8.ValidString(repo) || strings.ContainsFunc(repo, unicode.IsControl)
 	for _, p := range parts {
-		bad = bad || p == "" || p == "." || p == ".." || strings.ContainsAny(p, " ?#%\\:@\x00\r\n\t\"<>")
+		bad = bad || p == "" || p == "." || p == ".." || strings.ContainsAny(p, " ?#%\\:@\"<>")
 	}
 	if bad {
 		return fault.New(fault.Invalid, "%.100q is no name of a repository.", repo).WithFix("Write it as owner/repository.")

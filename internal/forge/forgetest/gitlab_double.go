@@ -292,3 +292,5 @@ func (d *Double) gitlabPull(h *hosted, p *pull, whole bool) obj {
 	}
 	return out
 }
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
