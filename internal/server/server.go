@@ -24,6 +24,7 @@ import (
 
 	"tas-service/internal/account"
 	"tas-service/internal/account/oidc"
+	"tas-service/internal/action"
 	"tas-service/internal/artifact"
 	"tas-service/internal/artifact/blobstore"
 	"tas-service/internal/bug"
@@ -61,6 +62,9 @@ type Server struct {
 	people   *account.People
 	loop     *reconcile.Loop
 	sweep    *reconcile.Loop
+	actions  *action.Service
+	outside  *reconcile.Loop // has actions carried out
+	announce *reconcile.Loop
 	listener net.Listener
 	http     *http.Server
 	unlock   func()
@@ -125,7 +129,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 	s.loop = &reconcile.Loop{Name: "dispatch", Every: reconcileEvery, Log: log, Failed: metrics.stepFailed}
 	s.dispatch = &dispatch.Dispatcher{Store: db, Projects: db, Environments: db, Executor: s.executor, Blobs: s.blobs, Hub: hub, Log: log,
 		Limits: dispatch.Limits{Attempts: cfg.MaxAttempts, PerProject: cfg.PerProject}, Timing: timing(cfg),
-		Place: at, Server: cmp.Or(cfg.WorkerURL, "http://"+s.listener.Addr().String()), Clock: time.Now, Wake: s.loop.Wake, Ended: metrics.runEnded}
+		Place: at, Server: cmp.Or(cfg.WorkerURL, "http://"+s.listener.Addr().String()), Clock: time.Now, Wake: s.loop.Wake, Ended: func(r run.Run) { metrics.runEnded(r); s.announce.Wake() }}
 	s.loop.Step = s.dispatch.Step
 	s.election = &reconcile.Election{Lease: db, Name: "reconcile", Holder: uuid.NewString(), For: leaseFor, Every: leaseEvery, Log: log, Changed: s.loop.Wake}
 	s.dispatch.Leading = s.election.Leading
@@ -134,7 +138,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 		if !s.election.Leading() {
 			return nil
 		}
-		return retention.Step(ctx)
+		return errors.Join(retention.Step(ctx), s.actions.Sweep(ctx))
 	}}
 	tests := &catalog.Service{Store: db, Sets: db, Held: db, History: db, Sums: db, Clock: time.Now}
 	bugs := &bug.Service{Store: db, Clock: time.Now, Changed: func(runID, projectID string) {
@@ -146,6 +150,11 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 	runs := &run.Service{Store: db, Projects: db, Environments: db, Collections: tests, Links: links, Patterns: &run.JavaScript{}, Watcher: hub, Publish: hub.Publish, Clock: time.Now, Wake: s.loop.Wake,
 		PageURL: web.RunURL(cfg.AppURL)}
 	s.auth = account.NewAuthenticator(db)
+	s.people = &account.People{Records: db, Hasher: account.NewHasher(runtime.GOMAXPROCS(0)), Tries: account.NewTries(time.Now), Clock: time.Now, Failed: metrics.signInFailed}
+	notes, err := s.wireOutside(metrics)
+	if err != nil {
+		return nil, err
+	}
 
 	route.InstallErrors()
 	limits := route.NewLimits(cfg.RateLimit)
@@ -154,9 +163,8 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 	two := (&v2.API{Runs: runs, Auth: s.auth, Limits: limits}).Mount(mux)
 	(&attemptapi.API{Dispatcher: s.dispatch}).Mount(mux)
 	(&content.Pages{Blobs: s.blobs, Links: links, Separate: cfg.ContentURL != cfg.AppURL}).Mount(mux)
-	s.people = &account.People{Records: db, Hasher: account.NewHasher(runtime.GOMAXPROCS(0)), Tries: account.NewTries(time.Now), Clock: time.Now, Failed: metrics.signInFailed}
 	settings := &project.Settings{Records: db, Notes: s.people, Checker: checker{&git.Mirrors{Root: filepath.Join(cfg.DataDir, "looks")}}, Rotated: s.auth.Forget}
-	pages := &web.App{People: s.people, Settings: settings, Levels: levels(), KeepDays: int(cfg.Keep.Hours() / 24), Runs: runs, Bugs: bugs, Tests: tests, Projects: db, Blobs: s.blobs, Separate: cfg.ContentURL != cfg.AppURL, Documents: []*huma.OpenAPI{one.OpenAPI(), two.OpenAPI()}, Store: db, Keys: keys, AppURL: cfg.AppURL, BaseURL: cfg.BaseURL, Now: time.Now, Log: log}
+	pages := &web.App{People: s.people, Settings: settings, Actions: s.actions, Notify: notes, Levels: levels(), KeepDays: int(cfg.Keep.Hours() / 24), Runs: runs, Bugs: bugs, Tests: tests, Projects: db, Blobs: s.blobs, Separate: cfg.ContentURL != cfg.AppURL, Documents: []*huma.OpenAPI{one.OpenAPI(), two.OpenAPI()}, Store: db, Keys: keys, AppURL: cfg.AppURL, BaseURL: cfg.BaseURL, Now: time.Now, Log: log}
 	if cfg.OIDCIssuer != "" {
 		pages.SignUp = cfg.OIDCSignUp
 		pages.Provider = oidc.New(oidc.Config{Issuer: cfg.OIDCIssuer, ClientID: cfg.OIDCClient, ClientSecret: cfg.OIDCSecret, Callback: cfg.AppURL + web.Callback})
@@ -293,6 +301,8 @@ func (s *Server) Run(ctx context.Context, endAttempts func() bool) error {
 	wait.Go(func() { s.db.Relay(loops, s.hub, s.log) })
 	wait.Go(func() { s.loop.Run(loops) })
 	wait.Go(func() { s.sweep.Run(loops) })
+	wait.Go(func() { s.announce.Run(loops) })
+	wait.Go(func() { s.outside.Run(loops); s.actions.Wait() })
 	wait.Go(func() {
 		for {
 			select {

@@ -31,6 +31,7 @@ var looks = map[string]look{
 	"not-bug": {"dash", "quiet", "not a bug"}, "snoozed": {"moon", "quiet", "snoozed"},
 	"critical": {"alert", "bad", "critical"}, "major": {"up", "warn", "major"}, "minor": {"down", "quiet", "minor"},
 	"healthy": {"check", "good", "healthy"}, "broken": {"cross", "bad", "broken"}, "outage": {"alert", "warn", "outage"}, "unknown": {"question", "quiet", "not run yet"},
+	"waiting": {"question", "warn", "waits for approval"}, "done": {"check", "good", "done"}, "rejected": {"stop", "quiet", "rejected"}, "off": {"stop", "warn", "off"},
 	"new": {"plus", "bad", "new"}, "known": {"bug", "warn", "known"}, "quarantined": {"shield", "quiet", "quarantined"},
 }
 
