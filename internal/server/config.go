@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"tas-service/internal/notify/mail"
 )
 
 // Config is everything that an operator can set. Every field works when it is empty.
@@ -45,6 +47,10 @@ type Config struct {
 	OIDCSignUp   bool           // TAS_OIDC_SIGN_UP: true lets in whom nobody has invited
 	Proxies      []netip.Prefix // TAS_TRUSTED_PROXIES: whose X-Forwarded-For is believed
 	MetricsToken string         // TAS_METRICS_TOKEN: asked of whoever reads /metrics; default nobody is asked
+	// WebhooksPrivate (TAS_WEBHOOKS_PRIVATE) lets notifications go to addresses that are not
+	// public, and to such without https.
+	WebhooksPrivate bool
+	SMTP            mail.Config // TAS_SMTP_HOST and its siblings; without a host no e-mail is sent
 
 	// Program starts this program again: with ["attempt"] behind it, a worker. Default: this executable.
 	Program []string
@@ -114,7 +120,41 @@ func FromEnv(getenv func(string) string) (Config, error) {
 			return c, fmt.Errorf("%s is %q: set an address such as https://tas.example.com, or leave it out", f.name, f.value)
 		}
 	}
-	return c, nil
+	return c, c.notifications(getenv)
+}
+
+// notifications reads what concerns messages to others.
+func (c *Config) notifications(getenv func(string) string) error {
+	switch v := getenv("TAS_WEBHOOKS_PRIVATE"); v {
+	case "", "false":
+	case "true":
+		c.WebhooksPrivate = true
+	default:
+		return fmt.Errorf("TAS_WEBHOOKS_PRIVATE is %q: set true or false, or leave it out", v)
+	}
+	m := &c.SMTP
+	*m = mail.Config{Host: getenv("TAS_SMTP_HOST"), Security: mail.Security(getenv("TAS_SMTP_SECURITY")), User: getenv("TAS_SMTP_USER"), Password: getenv("TAS_SMTP_PASSWORD"), From: getenv("TAS_SMTP_FROM")}
+	if v := getenv("TAS_SMTP_PORT"); v != "" {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < 1 || n > 65535 {
+			return fmt.Errorf("TAS_SMTP_PORT is %q: set a port from 1 to 65535, or leave it out", v)
+		}
+		m.Port = n
+	}
+	switch {
+	case m.Host == "" && *m != (mail.Config{}):
+		return errors.New("TAS_SMTP_HOST is left out, and other settings of e-mail are not: set it to the mail server's name, or leave out all of them")
+	case m.Host == "":
+		return nil
+	case m.From == "":
+		return errors.New("TAS_SMTP_FROM is left out: set the address that e-mails come from, such as tas@example.com")
+	case (m.User == "") != (m.Password == ""):
+		return errors.New("TAS_SMTP_USER and TAS_SMTP_PASSWORD belong together: set both, or none")
+	}
+	if _, err := mail.New(*m); err != nil {
+		return err
+	}
+	return nil
 }
 
 // Fill sets what was left out, as far as it does not depend on where the service listens.

@@ -4,8 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"log/slog"
+	"maps"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -22,6 +23,9 @@ import (
 	"tas-service/internal/forge/local"
 	"tas-service/internal/project"
 	"tas-service/internal/pull"
+	"tas-service/internal/reconcile"
+	"tas-service/internal/run"
+	"tas-service/internal/server/web"
 	"tas-service/internal/store"
 )
 
@@ -124,15 +128,34 @@ func (b beside) mayWrite(ctx context.Context, repo string, u forge.User) (bool, 
 	return err == nil && actor.MayAs(account.RoleMember, p.ID, "project") == nil, nil
 }
 
-// newPulls wires how projects take part in pull requests.
-func newPulls(cfg Config, db *store.DB, people *account.People, log *slog.Logger) (*pull.Service, error) {
-	b := beside{db: db, people: people, appURL: cfg.AppURL}
-	own, err := local.New(local.Config{Records: db, Git: git.Plain{}, Path: b.path, Page: b.page, MayWrite: b.mayWrite})
+// wirePulls connects how projects take part in pull requests, and who brings their catalogs
+// up to date.
+func (s *Server) wirePulls(runs *run.Service, metrics *metrics) (*pull.Service, *run.Refresher, error) {
+	b := beside{db: s.db, people: s.people, appURL: s.cfg.AppURL}
+	own, err := local.New(local.Config{Records: s.db, Git: git.Plain{}, Path: b.path, Page: b.page, MayWrite: b.mayWrite})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	f := &forges{local: own}
-	return &pull.Service{Store: db, Projects: db, Results: db, Notes: people, Writes: &git.Mirrors{Root: filepath.Join(cfg.DataDir, "looks")},
+	s.refresh = &reconcile.Loop{Name: "refresh", Every: s.cfg.Watch, Log: s.log, Failed: metrics.stepFailed}
+	refresher := &run.Refresher{Store: s.db, Projects: s.db, Clock: time.Now, Wake: s.loop.Wake, Again: s.refresh.Wake}
+	pulls := &pull.Service{Store: s.db, Projects: s.db, Results: s.db, Catalog: s.db, Notes: s.people, Actions: s.actions, Starter: runs, Refresh: refresher,
+		Writes:    &git.Mirrors{Root: filepath.Join(s.cfg.DataDir, "looks")},
 		Receivers: map[forge.Kind]forge.Receiver{forge.GitHub: github.Receiver{}, forge.GitLab: gitlab.Receiver{}, forge.Gitea: gitea.Receiver{}},
-		Connect:   f.connect, Merger: own, Log: log, Clock: time.Now}, nil
+		Connect:   (&forges{local: own}).connect, Merger: own, Log: s.log, Clock: time.Now, RunURL: web.RunURL(s.cfg.AppURL), BugURL: web.BugKeyURL(s.cfg.AppURL)}
+	s.refresh.Step = func(ctx context.Context) error {
+		if !s.election.Leading() {
+			return nil
+		}
+		return errors.Join(pulls.Watch(ctx), refresher.Step(ctx))
+	}
+	maps.Copy(s.actions.Doers, pulls.Doers())
+	s.announcer.Listeners = append(s.announcer.Listeners, pulls.RunEnded)
+	s.dispatch.Tokens, runs.Pulls = pulls, pulls
+	runs.Started = func(ctx context.Context, r run.Run) {
+		if err := pulls.RunStarted(ctx, r); err != nil {
+			s.log.Warn("the pull request is not told that a run began", "run", r.ID, "error", err)
+		}
+	}
+	s.pulls = pulls
+	return pulls, refresher, nil
 }

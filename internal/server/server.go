@@ -36,6 +36,7 @@ import (
 	"tas-service/internal/executor/process"
 	"tas-service/internal/filelock"
 	"tas-service/internal/project"
+	"tas-service/internal/pull"
 	"tas-service/internal/reconcile"
 	"tas-service/internal/run"
 	"tas-service/internal/sandbox"
@@ -51,25 +52,29 @@ import (
 
 // Server is a running service: New, Run, and it is over when Run returns.
 type Server struct {
-	cfg      Config
-	log      *slog.Logger
-	db       *store.DB
-	blobs    *blobstore.Store
-	executor executor.Executor
-	dispatch *dispatch.Dispatcher
-	hub      *event.Hub
-	election *reconcile.Election
-	auth     *account.Authenticator
-	people   *account.People
-	loop     *reconcile.Loop
-	sweep    *reconcile.Loop
-	deeds    *reconcile.Loop
-	refresh  *reconcile.Loop
-	listener net.Listener
-	http     *http.Server
-	unlock   func()
-	stopping context.Context
-	stop     context.CancelFunc
+	cfg       Config
+	log       *slog.Logger
+	db        *store.DB
+	blobs     *blobstore.Store
+	executor  executor.Executor
+	dispatch  *dispatch.Dispatcher
+	hub       *event.Hub
+	election  *reconcile.Election
+	auth      *account.Authenticator
+	people    *account.People
+	loop      *reconcile.Loop
+	sweep     *reconcile.Loop
+	actions   *action.Service
+	outside   *reconcile.Loop // has actions carried out
+	announce  *reconcile.Loop
+	announcer *run.Announcer
+	pulls     *pull.Service
+	refresh   *reconcile.Loop
+	listener  net.Listener
+	http      *http.Server
+	unlock    func()
+	stopping  context.Context
+	stop      context.CancelFunc
 }
 
 // reconcileEvery is how often the reconcilers look without being woken.
@@ -80,9 +85,6 @@ const (
 	leaseFor   = 5 * time.Second
 	leaseEvery = 1500 * time.Millisecond
 )
-
-// deedsEvery is how often actions are looked at without being woken.
-const deedsEvery = 2 * time.Second
 
 // sweepEvery is how often old artifacts are looked for.
 const sweepEvery = 10 * time.Minute
@@ -132,7 +134,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 	s.loop = &reconcile.Loop{Name: "dispatch", Every: reconcileEvery, Log: log, Failed: metrics.stepFailed}
 	s.dispatch = &dispatch.Dispatcher{Store: db, Projects: db, Environments: db, Executor: s.executor, Blobs: s.blobs, Hub: hub, Log: log,
 		Limits: dispatch.Limits{Attempts: cfg.MaxAttempts, PerProject: cfg.PerProject}, Timing: timing(cfg),
-		Place: at, Server: cmp.Or(cfg.WorkerURL, "http://"+s.listener.Addr().String()), Clock: time.Now, Wake: s.loop.Wake, Ended: metrics.runEnded}
+		Place: at, Server: cmp.Or(cfg.WorkerURL, "http://"+s.listener.Addr().String()), Clock: time.Now, Wake: s.loop.Wake, Ended: func(r run.Run) { metrics.runEnded(r); s.announce.Wake() }}
 	s.loop.Step = s.dispatch.Step
 	s.election = &reconcile.Election{Lease: db, Name: "reconcile", Holder: uuid.NewString(), For: leaseFor, Every: leaseEvery, Log: log, Changed: s.loop.Wake}
 	s.dispatch.Leading = s.election.Leading
@@ -141,7 +143,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 		if !s.election.Leading() {
 			return nil
 		}
-		return retention.Step(ctx)
+		return errors.Join(retention.Step(ctx), s.actions.Sweep(ctx))
 	}}
 	tests := &catalog.Service{Store: db, Sets: db, Held: db, History: db, Sums: db, Clock: time.Now}
 	bugs := &bug.Service{Store: db, Clock: time.Now, Changed: func(runID, projectID string) {
@@ -153,32 +155,16 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 	runs := &run.Service{Store: db, Projects: db, Environments: db, Collections: tests, Links: links, Patterns: &run.JavaScript{}, Watcher: hub, Publish: hub.Publish, Clock: time.Now, Wake: s.loop.Wake,
 		PageURL: web.RunURL(cfg.AppURL)}
 	s.auth = account.NewAuthenticator(db)
-
 	s.people = &account.People{Records: db, Hasher: account.NewHasher(runtime.GOMAXPROCS(0)), Tries: account.NewTries(time.Now), Clock: time.Now, Failed: metrics.signInFailed}
-	s.deeds = &reconcile.Loop{Name: "actions", Every: deedsEvery, Log: log, Failed: metrics.stepFailed}
-	actions := &action.Service{Store: db, Notes: s.people, Clock: time.Now, Log: log, Leading: s.election.Leading, Wake: s.deeds.Wake}
-	s.deeds.Step = actions.Step
-	pulls, err := newPulls(cfg, db, s.people, log)
+	notes, err := s.wireOutside(metrics)
 	if err != nil {
 		return nil, err
 	}
-	actions.Doers = pulls.Doers()
-	s.refresh = &reconcile.Loop{Name: "refresh", Every: cfg.Watch, Log: log, Failed: metrics.stepFailed}
-	refresher := &run.Refresher{Store: db, Projects: db, Clock: time.Now, Wake: s.loop.Wake, Again: s.refresh.Wake}
-	s.refresh.Step = func(ctx context.Context) error {
-		if !s.election.Leading() {
-			return nil
-		}
-		return errors.Join(pulls.Watch(ctx), refresher.Step(ctx))
+
+	pulls, refresher, err := s.wirePulls(runs, metrics)
+	if err != nil {
+		return nil, err
 	}
-	pulls.Catalog, pulls.Actions, pulls.Starter, pulls.Refresh, pulls.RunURL, pulls.BugURL = db, actions, runs, refresher, web.RunURL(cfg.AppURL), web.BugKeyURL(cfg.AppURL)
-	runs.Pulls = pulls
-	runs.Started = func(ctx context.Context, r run.Run) {
-		if err := pulls.RunStarted(ctx, r); err != nil {
-			log.Warn("the pull request is not told that a run began", "run", r.ID, "error", err)
-		}
-	}
-	s.dispatch.Tokens = pulls
 
 	route.InstallErrors()
 	limits := route.NewLimits(cfg.RateLimit)
@@ -189,7 +175,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 	(&content.Pages{Blobs: s.blobs, Links: links, Separate: cfg.ContentURL != cfg.AppURL}).Mount(mux)
 	(&hook.Hooks{Inbox: pulls}).Mount(mux)
 	settings := &project.Settings{Records: db, Notes: s.people, Checker: checker{&git.Mirrors{Root: filepath.Join(cfg.DataDir, "looks")}}, Rotated: s.auth.Forget, Connected: refresher.Ask}
-	pages := &web.App{People: s.people, Settings: settings, Pulls: pulls, Levels: levels(), KeepDays: int(cfg.Keep.Hours() / 24), Runs: runs, Bugs: bugs, Tests: tests, Projects: db, Blobs: s.blobs, Separate: cfg.ContentURL != cfg.AppURL, Documents: []*huma.OpenAPI{one.OpenAPI(), two.OpenAPI()}, Store: db, Keys: keys, AppURL: cfg.AppURL, BaseURL: cfg.BaseURL, Now: time.Now, Log: log}
+	pages := &web.App{People: s.people, Settings: settings, Pulls: pulls, Actions: s.actions, Notify: notes, Levels: levels(), KeepDays: int(cfg.Keep.Hours() / 24), Runs: runs, Bugs: bugs, Tests: tests, Projects: db, Blobs: s.blobs, Separate: cfg.ContentURL != cfg.AppURL, Documents: []*huma.OpenAPI{one.OpenAPI(), two.OpenAPI()}, Store: db, Keys: keys, AppURL: cfg.AppURL, BaseURL: cfg.BaseURL, Now: time.Now, Log: log}
 	if cfg.OIDCIssuer != "" {
 		pages.SignUp = cfg.OIDCSignUp
 		pages.Provider = oidc.New(oidc.Config{Issuer: cfg.OIDCIssuer, ClientID: cfg.OIDCClient, ClientSecret: cfg.OIDCSecret, Callback: cfg.AppURL + web.Callback})
@@ -289,7 +275,7 @@ func keepOrigins(cfg Config, next http.Handler) http.Handler {
 	_, contentHost, _ := strings.Cut(cfg.ContentURL, "://")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		isContent := strings.HasPrefix(r.URL.Path, "/content/")
-		shared := strings.HasPrefix(r.URL.Path, "/public-api/") || strings.HasPrefix(r.URL.Path, "/attempt/") || r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || r.URL.Path == "/metrics" || strings.HasPrefix(r.URL.Path, "/runner/") || strings.HasPrefix(r.URL.Path, "/cli/")
+		shared := strings.HasPrefix(r.URL.Path, "/public-api/") || strings.HasPrefix(r.URL.Path, "/attempt/") || strings.HasPrefix(r.URL.Path, "/hooks/") || r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || r.URL.Path == "/metrics" || strings.HasPrefix(r.URL.Path, "/runner/") || strings.HasPrefix(r.URL.Path, "/cli/")
 		switch {
 		case isContent && r.Host != contentHost:
 			http.Redirect(w, r, cfg.ContentURL+r.URL.RequestURI(), http.StatusTemporaryRedirect)
@@ -303,6 +289,9 @@ func keepOrigins(cfg Config, next http.Handler) http.Handler {
 
 // BaseURL answers where callers reach the service.
 func (s *Server) BaseURL() string { return s.cfg.BaseURL }
+
+// Pulls answers how projects take part in pull requests, for tests in the same process.
+func (s *Server) Pulls() *pull.Service { return s.pulls }
 
 // Store answers the open database, for commands and tests in the same process.
 func (s *Server) Store() *store.DB { return s.db }
@@ -326,7 +315,8 @@ func (s *Server) Run(ctx context.Context, endAttempts func() bool) error {
 	wait.Go(func() { s.db.Relay(loops, s.hub, s.log) })
 	wait.Go(func() { s.loop.Run(loops) })
 	wait.Go(func() { s.sweep.Run(loops) })
-	wait.Go(func() { s.deeds.Run(loops) })
+	wait.Go(func() { s.announce.Run(loops) })
+	wait.Go(func() { s.outside.Run(loops); s.actions.Wait() })
 	wait.Go(func() { s.refresh.Run(loops) })
 	wait.Go(func() {
 		for {

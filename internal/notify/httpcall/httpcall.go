@@ -43,12 +43,13 @@ var errInside = errors.New("the address is inside")
 // private networks; the service's own addresses, such as https://tas.example.com, it never
 // calls. Calls go straight out: a proxy would make connections that nobody checks.
 func New(private bool, own ...string) *Caller {
+	ports := map[uint16]bool{} // at which the service itself listens on this machine
 	d := &net.Dialer{Timeout: callFor, Control: func(_, address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address) // resolved already, so that no name can answer twice
 		if err != nil {
 			return err
 		}
-		if !private && Inside(at.Addr()) {
+		if !private && Inside(at.Addr()) || ports[at.Port()] && local(at.Addr()) {
 			return errInside
 		}
 		return nil
@@ -59,9 +60,25 @@ func New(private bool, own ...string) *Caller {
 	for _, o := range own {
 		if u, err := url.Parse(o); err == nil && u.Host != "" {
 			c.own = append(c.own, hostPort(u))
+			if a, err := netip.ParseAddrPort(u.Host); err == nil && local(a.Addr()) {
+				ports[a.Port()] = true
+			}
 		}
 	}
 	return c
+}
+
+// local reports whether an address is one of this machine.
+func local(a netip.Addr) bool {
+	a = a.Unmap().WithZone("")
+	if a.IsLoopback() || a.IsUnspecified() {
+		return true
+	}
+	all, err := net.InterfaceAddrs()
+	return err == nil && slices.ContainsFunc(all, func(x net.Addr) bool {
+		p, err := netip.ParsePrefix(x.String())
+		return err == nil && p.Addr().Unmap().WithZone("") == a
+	})
 }
 
 func hostPort(u *url.URL) string {

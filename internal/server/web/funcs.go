@@ -32,6 +32,7 @@ var looks = map[string]look{
 	"critical": {"alert", "bad", "critical"}, "major": {"up", "warn", "major"}, "minor": {"down", "quiet", "minor"},
 	"healthy": {"check", "good", "healthy"}, "broken": {"cross", "bad", "broken"}, "outage": {"alert", "warn", "outage"}, "unknown": {"question", "quiet", "not run yet"},
 	"open": {"branch", "live", "open"}, "merged": {"check", "good", "merged"}, "closed": {"dash", "quiet", "closed"}, "success": {"check", "good", "success"}, "failure": {"cross", "bad", "failure"},
+	"waiting": {"question", "warn", "waits for approval"}, "done": {"check", "good", "done"}, "rejected": {"stop", "quiet", "rejected"}, "off": {"stop", "warn", "off"},
 	"new": {"plus", "bad", "new"}, "known": {"bug", "warn", "known"}, "quarantined": {"shield", "quiet", "quarantined"},
 }
 

@@ -61,6 +61,7 @@ type view struct {
 	Open     string           // beginning of the addresses of a signed link, "" behind the sign-in
 	CSRF     string
 	Path     string
+	Waiting  int // actions of the project that wait for a person
 	Flash    *Flash
 	Now      time.Time
 	nameOf   func(by string) string
@@ -141,6 +142,7 @@ func (a *App) show(w http.ResponseWriter, r *http.Request, status int, name stri
 	if x := visitOf(r.Context()); x != nil {
 		v.Viewer, v.Projects, v.Project, v.Role, v.Open = x.Viewer, x.Projects, x.Project, x.Actor.Role, x.Open
 	}
+	v.Waiting = a.waiting(r.Context(), v)
 	if a.CSRF != nil && v.Viewer != nil {
 		v.CSRF = a.CSRF(r)
 	}

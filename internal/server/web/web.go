@@ -13,10 +13,12 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"tas-service/internal/account"
+	"tas-service/internal/action"
 	"tas-service/internal/artifact"
 	"tas-service/internal/bug"
 	"tas-service/internal/catalog"
 	"tas-service/internal/fault"
+	"tas-service/internal/notify"
 	"tas-service/internal/project"
 	"tas-service/internal/pull"
 	"tas-service/internal/run"
@@ -41,6 +43,8 @@ type App struct {
 	People   *account.People
 	Settings *project.Settings
 	Pulls    *pull.Service
+	Actions  *action.Service // what is done to the outside
+	Notify   *notify.Service
 	Provider account.Provider // that people may sign in with, nil for none
 	SignUp   bool             // whoever it vouches for may come in without an invitation
 	Levels   []string         // of isolation, that a project may demand
@@ -77,6 +81,7 @@ func (a *App) Mount(mux *http.ServeMux) (err error) {
 	}
 	if a.People != nil {
 		a.mountAccounts(mux)
+		a.mountOutside(mux)
 	} else {
 		mux.HandleFunc("GET /{$}", a.home)
 	}
