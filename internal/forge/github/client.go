@@ -227,7 +227,7 @@ func (c *Client) SetStatus(ctx context.Context, repo, commit string, s forge.Sta
 	if err := forge.CheckStatus(commit, s); err != nil {
 		return err
 	}
-	status := api.RepoStatus{State: api.Ptr(string(s.State)), Context: api.Ptr(s.Context), Description: api.Ptr(forge.Line(s.Description, 140))}
+	status := api.RepoStatus{State: new(string(s.State)), Context: new(s.Context), Description: new(forge.Line(s.Description, 140))}
 	if s.URL != "" {
 		status.TargetURL = &s.URL
 	}

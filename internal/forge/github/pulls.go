@@ -106,7 +106,7 @@ func (c *Client) UpdatePullRequest(ctx context.Context, repo string, number int,
 	}
 	change := &api.PullRequest{Title: e.Title, Body: e.Body}
 	if e.Close {
-		change.State = api.Ptr("closed")
+		change.State = new("closed")
 	}
 	p, _, err := c.api.PullRequests.Edit(ctx, owner, name, number, change)
 	return answer(p, err)
