@@ -114,7 +114,7 @@ func (c Connection) who() (author, committer checkout.Person) {
 type Store interface {
 	Connection(ctx context.Context, projectID string) (Connection, error)
 	UpdateConnection(ctx context.Context, projectID string, change func(*Connection) error) error
-	// TakenDelivery reports whether a webhook was taken before.
+	// TakenDelivery reports whether a webhook was taken before, by its ID or its digest.
 	TakenDelivery(ctx context.Context, kind forge.Kind, projectID, delivery string) (bool, error)
 	// TakeDelivery notes that one was taken, and forgets those from before a time.
 	TakeDelivery(ctx context.Context, kind forge.Kind, projectID, delivery string, at, forget time.Time) error

@@ -79,18 +79,31 @@ func (s *Service) Take(ctx context.Context, kind forge.Kind, d forge.Delivery) e
 // take does what an event of a project is about, once. What it does may be done again
 // where it was not noted in time.
 func (s *Service) take(ctx context.Context, l Link, e forge.Event) error {
-	id := e.ID
-	if id == "" {
+	if e.ID == "" {
 		return fault.New(fault.Invalid, "The webhook has no delivery ID.").WithFix("Send it as the forge does.")
 	}
-	if seen, err := s.Store.TakenDelivery(ctx, l.dial.Kind, l.Project.ID, id); err != nil || seen {
-		return err
+	// Forges do not sign the ID, so whoever has kept a webhook could give it another one.
+	// Of a push a look at the tests follows, which does no harm twice; and a branch that was
+	// moved back and forth says the same twice.
+	names := []string{e.ID, "digest/" + e.Digest}
+	if e.Kind == forge.EventPush {
+		names = names[:1]
+	}
+	for _, name := range names {
+		if seen, err := s.Store.TakenDelivery(ctx, l.dial.Kind, l.Project.ID, name); err != nil || seen {
+			return err
+		}
 	}
 	if err := s.heed(ctx, l, e); err != nil {
 		return err
 	}
 	now := s.Clock().UTC()
-	return s.Store.TakeDelivery(ctx, l.dial.Kind, l.Project.ID, id, now, now.Add(-rememberFor))
+	for _, name := range names {
+		if err := s.Store.TakeDelivery(ctx, l.dial.Kind, l.Project.ID, name, now, now.Add(-rememberFor)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Service) heed(ctx context.Context, l Link, e forge.Event) error {
