@@ -223,7 +223,7 @@ func (m *Mirrors) move(ctx context.Context, src checkout.Source, name, commit, w
 	}
 	was = now // of an earlier push whose answer, or whose record, was lost
 	usual, err := m.defaultBranch(ctx, src)
-	if err != nil {
+	if f := fault.As(err); err != nil && (f == nil || f.Code != "branch-not-found") {
 		return err
 	}
 	if usual == name {

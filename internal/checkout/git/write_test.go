@@ -182,6 +182,10 @@ func TestPushOnlyItsOwn(t *testing.T) {
 	if err := m.Push(ctx, h.src, checkout.Branch{Name: "tas/theirs", Commit: h.base, Was: commit}); kind(err) != fault.Invalid || h.at(t, "tas/theirs") != commit {
 		t.Errorf("push to the default branch: %v", err)
 	}
+	sh(t, h.dir, "update-ref", "--no-deref", "HEAD", h.base) // of no branch at all
+	if err := m.Push(ctx, h.src, checkout.Branch{Name: "tas/detached", Commit: commit}); err != nil {
+		t.Errorf("where there is no default branch: %v", err)
+	}
 	wrong := h.src
 	wrong.Token = "tok-s3cret-wrong"
 	err = m.Push(ctx, wrong, checkout.Branch{Name: "tas/other", Commit: commit})
