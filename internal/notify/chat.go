@@ -15,7 +15,7 @@ import (
 // an embed, Slack 3,000 a block; each is kept well below.
 const (
 	failuresShown = 8
-	lineShown     = 180 // characters
+	lineShown     = 180  // characters
 	discordText   = 4000 // as chats count characters: those of UTF-16
 	slackText     = 2500
 )
