@@ -233,6 +233,14 @@ func TestRotate(t *testing.T) {
 	}); err != nil || signatures != 1 {
 		t.Errorf("%d signatures after a day, %v", signatures, err)
 	}
+	// A test that fails is not tried again by itself.
+	r.Answer(func(int) (int, map[string]string, string) { return http.StatusBadGateway, nil, "away" })
+	if err := test(func(http.Header, []byte) error { return nil }); err != nil {
+		t.Error(err)
+	}
+	if a := o.last(d); a.State != action.Failed || a.Answer != "502 away" {
+		t.Errorf("%+v", a)
+	}
 	// Others may not.
 	o.v.Projects[0].Role = account.RoleMember
 	for what, err := range map[string]error{"rotate": second(o.Rotate(t.Context(), o.v, o.p.ID, d.ID)), "test": second(o.SendTest(t.Context(), o.v, o.p.ID, d.ID)), "remove": o.Remove(t.Context(), o.v, o.p.ID, d.ID),
