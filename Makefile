@@ -79,6 +79,8 @@ fuzz: ## Fuzz what strangers send, a minute each
 	go test -run '^$$' -fuzz FuzzSignature -fuzztime 60s -fuzzminimizetime 10x ./internal/bug
 	go test -run '^$$' -fuzz FuzzChats -fuzztime 60s -fuzzminimizetime 10x ./internal/notify
 	go test -run '^$$' -fuzz FuzzRetryAfter -fuzztime 60s -fuzzminimizetime 10x ./internal/notify/httpcall
+	go test -run '^$$' -fuzz FuzzParseRemote -fuzztime 60s -fuzzminimizetime 10x ./internal/forge
+	for forge in github gitlab gitea; do go test -run '^$$' -fuzz FuzzWebhook -fuzztime 60s -fuzzminimizetime 10x ./internal/forge/$$forge || exit 1; done
 	go test -run '^$$' -fuzz FuzzRequest -fuzztime 60s -fuzzminimizetime 10x ./test
 
 .PHONY: bench-overhead
@@ -109,6 +111,10 @@ bench-shards: setup build ## How evenly shards are loaded, against --shard and a
 .PHONY: bench-memory
 bench-memory: ## Memory of the service while 5,000 tests stream in
 	go run ./bench/memory
+
+.PHONY: bench-checkout
+bench-checkout: ## What a second checkout costs against a fresh git clone, with 6,000 files and 300 commits
+	go run ./bench/checkout
 
 .PHONY: clean
 clean: ## Remove what was built and the demo's data

@@ -14,6 +14,8 @@ type StartOptions struct {
 	ShardCount     int       `json:"shardCount,omitempty"` // 2 to 40; 0 for a run in one piece
 	Workers        int       `json:"workers,omitempty"`    // Playwright workers, in each shard; 0 for the default
 	AutoHeal       *AutoHeal `json:"autoHeal,omitempty"`   // heal what fails; nil for no healing
+	PRNumber       int       `json:"prNumber,omitempty"`   // pull request that the run is for; 0 for none
+	RepoName       string    `json:"repoName,omitempty"`   // "owner/repo" that it is in; needed where the project has several
 	Trigger        string    `json:"-"`                    // "ci" from a pipeline; "" for "api"
 	IdempotencyKey string    `json:"-"`                    // makes the call safe to repeat for 24 hours
 }

@@ -81,8 +81,28 @@ postgres_programs() {
   compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || compgen -G '/opt/homebrew/opt/postgresql*/bin/initdb' >/dev/null
 }
 
+# GitHub's published description of its API, to which the tests' double of it is held: one
+# file of a large package.
+openapi="$PWD/.tas/openapi"
+openapi_version=23.0.2
+github_description() {
+  local at="$openapi/github-$openapi_version.json" tmp
+  [ -s "$at" ] && return 0
+  say "npm pack @octokit/openapi@$openapi_version (GitHub's description of its API, 29 MB, into .tas/openapi)"
+  mkdir -p "$openapi"
+  tmp=$(mktemp -d "$openapi/new.XXXXXX")
+  if (cd "$tmp" && npm pack --silent "@octokit/openapi@$openapi_version" </dev/null >/dev/null &&
+      tar -xzf ./*.tgz package/generated/api.github.com.json && mv package/generated/api.github.com.json "$at"); then
+    rm -rf "$tmp"
+  else
+    rm -rf "$tmp"
+    fail "GitHub's description of its API is not to be had from the npm registry."
+  fi
+}
+
 if [ "${1:-}" = --tests ]; then
   packages runner
+  github_description
   if ! postgres_programs; then
     { have apt-get && apt postgresql && postgres_programs; } || fail "PostgreSQL's programs are missing: install them with your system's package manager (macOS: brew install postgresql)."
   fi

@@ -30,7 +30,7 @@ type door struct {
 func newGate(t *testing.T, repo *harness.Repo) *gate {
 	t.Helper()
 	g := &gate{doors: map[string]*door{}}
-	backend := newForge(t, repo, "token").Config.Handler
+	backend := newGitServer(t, repo, "token").Config.Handler
 	g.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 		if d := g.door(name, false); d != nil {

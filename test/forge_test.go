@@ -21,15 +21,15 @@ import (
 	"tas-service/test/harness"
 )
 
-// forge is a real git server over HTTP that asks for a token.
-type forge struct {
+// gitServer is a real git server over HTTP that asks for a token.
+type gitServer struct {
 	*httptest.Server
 	token string
 	mu    sync.Mutex
 	seen  []string // tokens seen in process arguments while it served
 }
 
-func newForge(t *testing.T, repo *harness.Repo, token string) *forge {
+func newGitServer(t *testing.T, repo *harness.Repo, token string) *gitServer {
 	t.Helper()
 	out, err := exec.Command("git", "--exec-path").Output()
 	if err != nil {
@@ -37,7 +37,7 @@ func newForge(t *testing.T, repo *harness.Repo, token string) *forge {
 	}
 	backend := &cgi.Handler{Path: filepath.Join(strings.TrimSpace(string(out)), "git-http-backend"),
 		Env: []string{"GIT_PROJECT_ROOT=" + repo.Dir, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"}}
-	f := &forge{token: token}
+	f := &gitServer{token: token}
 	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch _, password, ok := r.BasicAuth(); {
 		case strings.HasPrefix(r.URL.Path, "/moved/"):
@@ -84,7 +84,7 @@ func TestRepositories(t *testing.T) {
 	const token, wrong = "s3cret-token-that-is-right", "s3cret-token-that-is-wrong"
 	log := &syncBuffer{}
 	s := harness.Start(t, harness.Options{Log: log})
-	f := newForge(t, s.Repo, token)
+	f := newGitServer(t, s.Repo, token)
 	closed := httptest.NewServer(nil)
 	closed.Close()
 	for _, c := range []struct{ name, url, token, code, says string }{

@@ -185,7 +185,7 @@ test('is elsewhere', async ({}, info) => {
 			c.MaxAttempts, c.SandboxEnv = 3, []string{"HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"}
 			c.Program = []string{wrapper, harness.Binary()}
 		}})
-	forge := newForge(t, s.Repo, "token")
+	forge := newGitServer(t, s.Repo, "token")
 	if err := s.Server.Store().UpdateProject(t.Context(), s.ProjectID, func(p *project.Project) error {
 		p.Repository.URL, p.Repository.Token = forge.URL+"/.git", "token"
 		return nil

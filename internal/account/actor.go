@@ -14,6 +14,7 @@ const (
 	ViaKey      Via = "key"      // a project's API key
 	ViaSession  Via = "session"  // a person who signed in to the web app
 	ViaOperator Via = "operator" // a person with a shell on the machine of the service
+	ViaForge    Via = "forge"    // a person who may write to the repository that is worked on, by a comment there
 )
 
 // Actor is who asks for something. It is passed explicitly to every operation and
@@ -41,7 +42,7 @@ func (a Actor) By() string {
 		return byPerson + a.PersonID
 	case ViaKey:
 		return byKey + a.KeyID
-	case ViaOperator:
+	case ViaOperator, ViaForge:
 	}
 	return string(a.Via)
 }
@@ -68,14 +69,14 @@ func (a Actor) May(projectID, what string) error {
 		WithFix("Check the ID, and that it is one of the project that you mean: an API key belongs to one project.")
 }
 
-// MayAs answers nil when the actor may act on a project in a role: an API key may do what
-// a member may. It answers fault.NotFound as May does, and fault.Forbidden where the
+// MayAs answers nil when the actor may act on a project in a role: an API key, and a
+// comment at the forge, may do what a member may. It answers fault.NotFound as May does, and fault.Forbidden where the
 // actor sees the project but has too small a role.
 func (a Actor) MayAs(role Role, projectID, what string) error {
 	if err := a.May(projectID, what); err != nil {
 		return err
 	}
-	if a.Via == ViaOperator || a.Via == ViaKey && RoleMember.Includes(role) || a.Via == ViaSession && a.Role.Includes(role) {
+	if a.Via == ViaOperator || (a.Via == ViaKey || a.Via == ViaForge) && RoleMember.Includes(role) || a.Via == ViaSession && a.Role.Includes(role) {
 		return nil
 	}
 	return fault.New(fault.Forbidden, "This takes the role %s in the project.", role).

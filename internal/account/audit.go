@@ -26,6 +26,8 @@ const (
 	ActKeyShown        Act = "looked at the API key"
 	ActKeyRotated      Act = "rotated the API key"
 	ActPullRequest     Act = "approved a pull request"
+	ActMerged          Act = "merged a pull request"
+	ActClosed          Act = "closed a pull request"
 	ActApproved        Act = "approved an action"
 	ActRejected        Act = "rejected an action"
 	ActTriedAgain      Act = "had an action tried again"

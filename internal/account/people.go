@@ -104,7 +104,22 @@ func (p *People) ViewerOf(ctx context.Context, token, address string) (Viewer, e
 			return Viewer{}, err
 		}
 	}
-	v := Viewer{Person: who, SessionID: s.ID, Address: address}
+	v, err := p.seen(ctx, who)
+	v.SessionID, v.Address = s.ID, address
+	return v, err
+}
+
+// As answers a person with what they may, for what is decided in their name elsewhere.
+func (p *People) As(ctx context.Context, personID string) (Viewer, error) {
+	who, err := p.Records.Person(ctx, personID)
+	if err != nil {
+		return Viewer{}, err
+	}
+	return p.seen(ctx, who)
+}
+
+func (p *People) seen(ctx context.Context, who Person) (v Viewer, err error) {
+	v.Person = who
 	if !who.Administrator {
 		v.Projects, err = p.Records.Memberships(ctx, who.ID)
 		return v, err

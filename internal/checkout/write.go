@@ -48,7 +48,8 @@ type Branch struct {
 // with code "push-refused" when the repository says no, fault.Unavailable when it cannot be
 // reached; then the push may have been done.
 type Writes interface {
-	// Head answers the commit of a branch, "" where there is no such branch.
+	// Head answers the commit of a branch, or of the default one for "", and "" where there
+	// is no such branch.
 	Head(ctx context.Context, src Source, branch string) (string, error)
 	// Commit makes a commit in the mirror, where Make finds it, and answers its full hash.
 	Commit(ctx context.Context, src Source, c Change) (string, error)

@@ -50,6 +50,8 @@ type Run struct {
 	Env            map[string]string `mapsep:"none" placeholder:"NAME=VALUE" help:"Application variable of this run; may be repeated."`
 	Shards         int               `placeholder:"N" help:"Split the run into 2 to 40 shards."`
 	Workers        int               `placeholder:"N" help:"Playwright workers, in each shard: 1 to 8."`
+	PR             int               `name:"pr" placeholder:"NUMBER" help:"Pull request that the run is for: its result is told there, as the status of its commit and in one comment."`
+	Repo           string            `placeholder:"OWNER/REPO" help:"Repository that the pull request is in; needed where the project has several."`
 	AutoHeal       bool              `help:"Heal what fails, and open a pull request with the repair."`
 	Wait           bool              `default:"true" negatable:"" help:"Wait for the verdict (the default)."`
 	IdempotencyKey string            `placeholder:"KEY" help:"Repeating the same command with the same key within 24 hours follows the first run instead of starting another; the ID of a pipeline's job, say."`
@@ -150,6 +152,7 @@ func (r *Run) start() (func(context.Context, *client.Client) (client.Started, er
 	if r.Workers < 0 || r.Workers > 8 {
 		return nil, usage("--workers=%d: use 1 to 8, or leave it out for the project's setting.", r.Workers)
 	}
+	o.PRNumber, o.RepoName = r.PR, r.Repo
 	if r.AutoHeal {
 		o.AutoHeal = &client.AutoHeal{}
 	}

@@ -159,6 +159,10 @@ type Dispatcher struct {
 	Environments interface {
 		Values(ctx context.Context, projectID, name string) (map[string]string, error)
 	}
+	// Tokens answers by what a tests repository is cloned; where it is nil, the project does.
+	Tokens interface {
+		GitToken(ctx context.Context, p project.Project) (string, error)
+	}
 	Executor executor.Executor
 	Place    string // of the executor, unlike those of other services
 	Blobs    artifact.Blobs

@@ -67,6 +67,9 @@ func (d *Dispatcher) TakeListing(ctx context.Context, a Attempt, l attempt.Listi
 		return attempt.Selection{}, err
 	}
 	d.changed(a.RunID, a.ProjectID)
+	if r.Selection.Kind == run.SelectNothing {
+		return attempt.Selection{}, d.listed(ctx, a)
+	}
 	switch r.Selection.Kind {
 	case run.SelectTests:
 		sel.Include = []string{}
@@ -92,6 +95,28 @@ func (d *Dispatcher) TakeListing(ctx context.Context, a Attempt, l attempt.Listi
 		sel.All = true
 	}
 	return sel, nil
+}
+
+// listed ends a run of which only the listing was wanted, and its attempt.
+func (d *Dispatcher) listed(ctx context.Context, a Attempt) error {
+	err := d.Store.UpdateAttempt(ctx, a.ID, func(a *Attempt, r *run.Run) error {
+		if !a.State.Open() {
+			return superseded(*a)
+		}
+		if es := r.Ending; es != nil && len(es.Errors) > 0 {
+			r.Error = &es.Errors[0]
+		}
+		now := d.Clock()
+		a.State, a.Reason, a.FinishedAt = Cancelled, "the tests are listed", &now
+		r.FinishedAt, r.Verdict = &now, run.Fail
+		return r.MoveTo(run.Cancelled)
+	})
+	if err != nil {
+		return err
+	}
+	d.Wake()
+	a.Reason = "the tests are listed, and nothing else was wanted"
+	return superseded(a)
 }
 
 // gather folds the browser projects and repetitions of one test into one listing entry.

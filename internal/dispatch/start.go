@@ -28,10 +28,19 @@ type start struct {
 	shard int
 }
 
+// patient answers 1 for what gives way to all runs that somebody waits for.
+func (s start) patient() int {
+	if s.run.Trigger == run.TriggerRefresh {
+		return 1
+	}
+	return 0
+}
+
 // startNext starts attempts while there is room: next is always one of the project with
 // the fewest under way (max-min fairness), of equals the one whose last start is longest
 // ago, so that a long queue of one does not keep the others waiting where only one runs at
-// a time. Within a project it is the oldest run's, shard by shard.
+// a time. Within a project it is the oldest run's, shard by shard. A look at the tests
+// waits until nothing else does: any run of the default branch spares it.
 func (d *Dispatcher) startNext(ctx context.Context, queue []start) error {
 	if len(queue) == 0 {
 		return nil
@@ -53,7 +62,7 @@ func (d *Dispatcher) startNext(ctx context.Context, queue []start) error {
 			break
 		}
 		s := slices.MinFunc(queue, func(a, b start) int {
-			return cmp.Or(cmp.Compare(busy[a.run.ProjectID], busy[b.run.ProjectID]), cmp.Compare(d.lastStart[a.run.ProjectID], d.lastStart[b.run.ProjectID]))
+			return cmp.Or(cmp.Compare(a.patient(), b.patient()), cmp.Compare(busy[a.run.ProjectID], busy[b.run.ProjectID]), cmp.Compare(d.lastStart[a.run.ProjectID], d.lastStart[b.run.ProjectID]))
 		})
 		queue = slices.DeleteFunc(queue, func(o start) bool { return o.run.ID == s.run.ID && o.kind == s.kind && o.shard == s.shard })
 		busy[s.run.ProjectID]++

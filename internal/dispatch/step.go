@@ -176,12 +176,15 @@ func (d *Dispatcher) abandoned(ctx context.Context, runs []run.Run, attempts []A
 			continue
 		}
 		d.Log.Error("a run has no attempt", "run", r.ID, "phase", r.Phase)
-		errs = append(errs, d.Store.UpdateRun(ctx, r.ID, func(r *run.Run) error {
+		err := d.Store.UpdateRun(ctx, r.ID, func(r *run.Run) error {
 			if r.Phase != run.Preparing && r.Phase != run.Running {
 				return nil
 			}
 			return giveUp(r, run.CodeWorkerLost, "The run had no worker any more.")
-		}))
+		})
+		if fault.KindOf(err) != fault.NotFound { // a look at the tests is no more once it is over
+			errs = append(errs, err)
+		}
 		d.changed(r.ID, r.ProjectID)
 		d.Wake()
 	}
@@ -291,6 +294,10 @@ func (d *Dispatcher) end(ctx context.Context, runID string, from run.Phase, deci
 	}
 	if err != nil || ended.ID == "" {
 		return err
+	}
+	if ended.Trigger == run.TriggerRefresh {
+		d.changed(runID, ended.ProjectID)
+		return nil
 	}
 	d.Log.Info("a run ended", "run", runID, "phase", ended.Phase, "verdict", ended.Verdict,
 		"total", ended.Total, "failed", ended.Counts.Failed, "flaky", ended.Counts.Flaky)

@@ -69,13 +69,21 @@ func (d *Dispatcher) Claim(ctx context.Context, a Attempt) (attempt.Job, error) 
 	for k, v := range claimed.EnvOverrides {
 		env[k] = v
 	}
+	token := p.Repository.Token
+	if d.Tokens != nil {
+		if token, err = d.Tokens.GitToken(ctx, p); fault.KindOf(err) == fault.Unavailable {
+			return attempt.Job{}, err
+		} else if err != nil {
+			d.Log.Warn("there is no token for the tests repository", "project", p.ID, "error", err)
+		}
+	}
 	branch := claimed.Branch
 	if branch == "" {
 		branch = p.Repository.Branch
 	}
 	job := attempt.Job{
 		RunID: claimed.ID, AttemptID: a.ID, ProjectID: p.ID, Name: claimed.Name,
-		Repository: attempt.Repository{URL: p.Repository.URL, Branch: branch, Dir: p.Repository.Dir, Token: p.Repository.Token, KnownCommit: known,
+		Repository: attempt.Repository{URL: p.Repository.URL, Branch: branch, Dir: p.Repository.Dir, Token: token, KnownCommit: known,
 			Default: claimed.OnDefault},
 		Env: env, Workers: claimed.Workers, MinIsolation: p.MinIsolation,
 		LimitMs: runLimit(p).Milliseconds(), DiskQuota: cmp.Or(p.DiskQuota, project.DefaultDiskQuota), HeartbeatMs: d.Timing.Heartbeat.Milliseconds(), Shards: claimed.ShardCount,

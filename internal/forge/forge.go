@@ -6,6 +6,7 @@ package forge
 
 import (
 	"context"
+	"strings"
 	"time"
 )
 
@@ -27,6 +28,14 @@ func Kinds() []Kind { return []Kind{GitHub, GitLab, Gitea, Local} }
 type User struct {
 	ID    string
 	Login string
+}
+
+// Is reports whether two are the same somebody: by ID where both have one.
+func (u User) Is(other User) bool {
+	if u.ID != "" && other.ID != "" {
+		return u.ID == other.ID
+	}
+	return u.Login != "" && strings.EqualFold(u.Login, other.Login)
 }
 
 // Repository is a repository at a forge.
@@ -151,6 +160,22 @@ const (
 	MaxDiff  = 8 << 20
 	MaxFiles = 3000
 )
+
+// MaxTitle is how many characters the title of a pull request may have at every forge.
+const MaxTitle = 240
+
+// MaxBody answers how many characters the body of a pull request or a comment may have.
+// What is longer is refused, never cut: whoever writes it knows what to leave out.
+func MaxBody(k Kind) int {
+	switch k {
+	case GitHub:
+		return 65_536
+	case GitLab:
+		return 1_000_000
+	default:
+		return 262_144 // of Gitea and local: our own bound, far below what a column holds
+	}
+}
 
 // Forge is one forge as the service's account there sees it. Safe for concurrent use.
 //

@@ -27,6 +27,9 @@ type Event struct {
 	ID     string // of the delivery, unlike all others of that forge
 	Repo   string // "owner/repo"
 	Sender User
+	// Digest is a hash of the body. No forge signs the delivery's ID, so a copy that somebody
+	// sends under another one is known by this.
+	Digest string
 
 	// Of EventPush.
 	Branch  string // "" where a tag was pushed
@@ -36,11 +39,22 @@ type Event struct {
 	// Of EventPull, and Number of EventComment.
 	Number int
 	State  State
+	Draft  bool
 	Action string // opened, updated, closed, merged, reopened, other
 
 	// Of EventComment: one that is new, under a pull request.
 	Comment Comment
 }
+
+// The words of Event.Action.
+const (
+	ActionOpened   = "opened"
+	ActionUpdated  = "updated" // its commits, title, body, draft or base
+	ActionClosed   = "closed"
+	ActionMerged   = "merged"
+	ActionReopened = "reopened"
+	ActionOther    = "other"
+)
 
 // Receiver reads one kind of forge's webhooks. It needs no account there.
 type Receiver interface {

@@ -47,6 +47,8 @@ type Settings struct {
 	Checker Checker
 	// Rotated, when set, hears that an API key stopped being valid.
 	Rotated func()
+	// Connected, when set, hears that a project has another tests repository, or branch.
+	Connected func(ctx context.Context, projectID string) error
 }
 
 // administers answers nil for an administrator of a project.
@@ -71,6 +73,11 @@ func (s *Settings) Create(ctx context.Context, v account.Viewer, p Project) (Pro
 	if err != nil {
 		return p, err
 	}
+	if p.HasTestsRepo() && s.Connected != nil {
+		if err := s.Connected(ctx, p.ID); err != nil {
+			return p, err
+		}
+	}
 	return p, s.Notes.Note(ctx, v, account.ActProjectCreated, p.ID, p.Name)
 }
 
@@ -80,8 +87,9 @@ func (s *Settings) Update(ctx context.Context, v account.Viewer, projectID, abou
 	if err := administers(v, projectID); err != nil {
 		return err
 	}
+	moved := false
 	err := s.Records.UpdateProject(ctx, projectID, func(p *Project) error {
-		before := p.Repository.URL
+		before, was := p.Repository.URL, p.Repository
 		if err := change(p); err != nil {
 			return err
 		}
@@ -90,8 +98,12 @@ func (s *Settings) Update(ctx context.Context, v account.Viewer, projectID, abou
 				WithFix("Give the address of the repository's server, such as https://git.example.com/shop/tests.git.")
 		}
 		p.Name = strings.TrimSpace(p.Name)
+		moved = p.Repository != was && p.HasTestsRepo()
 		return p.Check()
 	})
+	if err == nil && moved && s.Connected != nil {
+		err = s.Connected(ctx, projectID)
+	}
 	if err != nil {
 		return err
 	}

@@ -66,7 +66,8 @@ const (
 	TriggerCI       Trigger = "ci"
 	TriggerSchedule Trigger = "schedule"
 	TriggerMCP      Trigger = "mcp"
-	TriggerManual   Trigger = "manual" // a person in the web app
+	TriggerManual   Trigger = "manual"  // a person in the web app
+	TriggerRefresh  Trigger = "refresh" // no run for anybody: see Refresh
 )
 
 // Selection says which tests of the branch a run executes.
@@ -89,7 +90,15 @@ const (
 	SelectGrep  SelectionKind = "grep"
 	// SelectCollection is TestIDs and what Rule fits.
 	SelectCollection SelectionKind = "collection"
+	// SelectNothing lists the tests, and ends.
+	SelectNothing SelectionKind = "nothing"
 )
+
+// Pull is the pull request that a run is for.
+type Pull struct {
+	Repo   string `json:"repo"` // "owner/repo": the tests repository, or one of the application's
+	Number int    `json:"number"`
+}
 
 // AutoHeal asks for healing when the run ends failed.
 type AutoHeal struct {
@@ -123,6 +132,7 @@ type Run struct {
 	ShardCount   int // 0: in one piece
 	Workers      int // asked for, in each shard; the real number once known
 	AutoHeal     *AutoHeal
+	Pull         *Pull // nil: for none
 	Isolation    string
 	Playwright   string // version
 	Runner       string // version of tas-runner in the tests repository, "" for none

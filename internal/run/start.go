@@ -37,6 +37,7 @@ type StartInput struct {
 	Workers      int // 0: the project's setting
 	AutoHeal     *AutoHeal
 	Trigger      Trigger
+	Pull         *Pull `json:",omitempty"` // an empty Repo means the only one that there is
 	// OnceKey, when set, makes a repeated call with the same input answer the first one's run.
 	OnceKey string
 }
@@ -67,7 +68,7 @@ func (s *Service) Start(ctx context.Context, actor account.Actor, in StartInput)
 	if err != nil {
 		return Run{}, err
 	}
-	if err := s.check(ctx, p, in); err != nil {
+	if err := s.check(ctx, p, &in); err != nil {
 		return Run{}, err
 	}
 	if sel := &in.Selection; sel.Kind == SelectCollection {
@@ -92,7 +93,18 @@ func (s *Service) Start(ctx context.Context, actor account.Actor, in StartInput)
 	r := Run{
 		ID: id.String(), ProjectID: p.ID, Name: jobName(p.Slug), Trigger: in.Trigger,
 		Phase: Queued, Verdict: Pending, Selection: in.Selection, Branch: in.Branch, OnDefault: in.Branch == "" || in.Branch == p.Repository.Branch,
-		Environment: in.Environment, EnvOverrides: in.EnvOverrides, ShardCount: in.ShardCount, Workers: workers, AutoHeal: in.AutoHeal, StartedBy: startedBy(actor), CreatedAt: s.Clock().UTC(),
+		Environment: in.Environment, EnvOverrides: in.EnvOverrides, ShardCount: in.ShardCount, Workers: workers, AutoHeal: in.AutoHeal, Pull: in.Pull, StartedBy: startedBy(actor), CreatedAt: s.Clock().UTC(),
+	}
+	if h := in.AutoHeal; h != nil && h.PRNumber > 0 && in.Pull == nil {
+		// Said for healing; told as well, where it can be.
+		switch repo, err := s.Pulls.PullRepo(ctx, p, h.RepoName); {
+		case err == nil:
+			r.Pull = &Pull{Repo: repo, Number: h.PRNumber}
+		case fault.KindOf(err) == fault.Invalid:
+			r.Warn("pull-request-unreachable", "The result is not told on the pull request of autoHeal: "+fault.As(err).Details[0].Message)
+		default:
+			return Run{}, err
+		}
 	}
 	if in.AutoHeal != nil {
 		r.Warn("auto-heal-unavailable", "autoHeal was noted, but this version of the service does not heal yet.")
@@ -106,6 +118,9 @@ func (s *Service) Start(ctx context.Context, actor account.Actor, in StartInput)
 	}
 	s.changed(&r)
 	s.Wake()
+	if s.Started != nil {
+		s.Started(ctx, r)
+	}
 	return r, nil
 }
 
@@ -139,7 +154,7 @@ func onceOf(in StartInput) (*Once, error) {
 	return once, nil
 }
 
-func (s *Service) check(ctx context.Context, p project.Project, in StartInput) error {
+func (s *Service) check(ctx context.Context, p project.Project, in *StartInput) error {
 	if !p.HasTestsRepo() {
 		return fault.New(fault.Conflict, "This project has no tests repository connected.").
 			WithFix("Connect one in the project's settings, then start the run again.")
@@ -162,6 +177,9 @@ func (s *Service) check(ctx context.Context, p project.Project, in StartInput) e
 			return err
 		}
 	}
+	if err := s.checkPull(ctx, p, in, bad); err != nil {
+		return err
+	}
 	if err := fault.As(project.CheckEnv(in.EnvOverrides, "body.envOverrides")); err != nil {
 		bad.Details = append(bad.Details, err.Details...)
 	}
@@ -178,7 +196,7 @@ func (s *Service) check(ctx context.Context, p project.Project, in StartInput) e
 		if err := s.checkTests(ctx, p.ID, in.Selection.TestIDs, bad); err != nil {
 			return err
 		}
-	case SelectSuite, SelectCollection:
+	case SelectSuite, SelectCollection, SelectNothing:
 	}
 	if len(bad.Details) > 0 {
 		return bad
@@ -195,6 +213,24 @@ func (s *Service) checkEnvironment(ctx context.Context, projectID, name string, 
 		bad.At("body.environment", "%.60q is no environment of this project; its settings list them", name)
 	}
 	return nil
+}
+
+// checkPull sees to it that the result can be told where the pull request is.
+func (s *Service) checkPull(ctx context.Context, p project.Project, in *StartInput, bad *fault.Error) error {
+	if in.Pull == nil {
+		return nil
+	}
+	if in.Pull.Number < 1 {
+		bad.At("body.prNumber", "the number of a pull request, from 1")
+		return nil
+	}
+	repo, err := s.Pulls.PullRepo(ctx, p, in.Pull.Repo)
+	if f := fault.As(err); f != nil && f.Kind == fault.Invalid {
+		bad.Details = append(bad.Details, f.Details...)
+		return nil
+	}
+	in.Pull = &Pull{Repo: repo, Number: in.Pull.Number}
+	return err
 }
 
 func (s *Service) checkTests(ctx context.Context, projectID string, ids []string, bad *fault.Error) error {

@@ -74,6 +74,11 @@ type Service struct {
 	Environments interface {
 		Environments(ctx context.Context, projectID string) ([]project.Environment, error)
 	}
+	// Pulls answers which repository a pull request of a run can be in; an empty name means
+	// the only one. fault.Invalid, with details, for one that the project is not connected to.
+	Pulls interface {
+		PullRepo(ctx context.Context, p project.Project, name string) (string, error)
+	}
 	Links    artifact.Links
 	Patterns PatternChecker
 	Watcher  Watcher
@@ -82,6 +87,8 @@ type Service struct {
 	Clock   func() time.Time
 	// Wake is called after a run was created or changed in a way that needs work.
 	Wake func()
+	// Started, when set, hears of each new run; it may not be told of one in a crash.
+	Started func(ctx context.Context, r Run)
 	// PageURL answers where a person sees a run.
 	PageURL func(runID string) string
 }

@@ -34,6 +34,7 @@ type Config struct {
 	RateLimit    int            // TAS_RATE_LIMIT: calls of the API a second, for each project; default 100
 	BrowsersDir  string         // TAS_BROWSERS_DIR: filled by `playwright install`; default DataDir/browsers
 	SandboxEnv   []string       // TAS_SANDBOX_ENV: names of variables that test code may see
+	Watch        time.Duration  // TAS_WATCH_REPOSITORIES: how often repositories beside the service are looked at; default 20s
 	Isolation    string         // TAS_ISOLATION: exactly this level, instead of the strongest
 	Keep         time.Duration  // TAS_KEEP_ARTIFACTS: how long reports and attachments are kept; default 30 days
 	LinkTTL      time.Duration  // TAS_LINK_TTL: how long links to reports work; default 24h
@@ -62,6 +63,7 @@ const (
 	defaultRate   = 100 // calls a second
 	defaultKeep   = 30 * 24 * time.Hour
 	defaultGrace  = 30 * time.Second
+	defaultWatch  = 20 * time.Second
 	defaultOrphan = 2 * time.Minute
 )
 
@@ -104,7 +106,7 @@ func FromEnv(getenv func(string) string) (Config, error) {
 	for _, f := range []struct {
 		name string
 		into *time.Duration
-	}{{"TAS_KEEP_ARTIFACTS", &c.Keep}, {"TAS_LINK_TTL", &c.LinkTTL}, {"TAS_HANG_GRACE", &c.HangGrace}, {"TAS_ORPHAN_AFTER", &c.OrphanAfter}, {"TAS_LOST_AFTER", &c.LostAfter}} {
+	}{{"TAS_KEEP_ARTIFACTS", &c.Keep}, {"TAS_LINK_TTL", &c.LinkTTL}, {"TAS_HANG_GRACE", &c.HangGrace}, {"TAS_ORPHAN_AFTER", &c.OrphanAfter}, {"TAS_LOST_AFTER", &c.LostAfter}, {"TAS_WATCH_REPOSITORIES", &c.Watch}} {
 		if v := getenv(f.name); v != "" {
 			d, err := time.ParseDuration(v)
 			if err != nil || d <= 0 {
@@ -170,6 +172,7 @@ func (c *Config) Fill() error {
 	c.Keep = cmp.Or(c.Keep, defaultKeep)
 	c.LinkTTL = cmp.Or(c.LinkTTL, defaultTTL)
 	c.HangGrace = cmp.Or(c.HangGrace, defaultGrace)
+	c.Watch = cmp.Or(c.Watch, defaultWatch)
 	c.OrphanAfter = cmp.Or(c.OrphanAfter, defaultOrphan)
 	if host, _, err := net.SplitHostPort(c.Addr); err == nil && c.BaseURL == "" {
 		if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {

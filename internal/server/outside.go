@@ -31,7 +31,7 @@ func (s *Server) wireOutside(metrics *metrics) (*notify.Service, error) {
 		notes.Mailer = m
 	}
 	s.actions.Doers = map[action.Kind]action.Doer{action.Message: notes}
-	announcer := &run.Announcer{Store: s.db, Leading: s.election.Leading, Listeners: []func(context.Context, run.Run) error{notes.RunEnded}}
-	s.announce = &reconcile.Loop{Name: "announce", Every: reconcileEvery, Log: s.log, Failed: metrics.stepFailed, Step: announcer.Step}
+	s.announcer = &run.Announcer{Store: s.db, Leading: s.election.Leading, Listeners: []func(context.Context, run.Run) error{notes.RunEnded}}
+	s.announce = &reconcile.Loop{Name: "announce", Every: reconcileEvery, Log: s.log, Failed: metrics.stepFailed, Step: s.announcer.Step}
 	return notes, nil
 }

@@ -36,6 +36,7 @@ import (
 	"tas-service/internal/executor/process"
 	"tas-service/internal/filelock"
 	"tas-service/internal/project"
+	"tas-service/internal/pull"
 	"tas-service/internal/reconcile"
 	"tas-service/internal/run"
 	"tas-service/internal/sandbox"
@@ -43,6 +44,7 @@ import (
 	v2 "tas-service/internal/server/api/v2"
 	"tas-service/internal/server/attemptapi"
 	"tas-service/internal/server/content"
+	"tas-service/internal/server/hook"
 	"tas-service/internal/server/route"
 	"tas-service/internal/server/web"
 	"tas-service/internal/store"
@@ -50,26 +52,29 @@ import (
 
 // Server is a running service: New, Run, and it is over when Run returns.
 type Server struct {
-	cfg      Config
-	log      *slog.Logger
-	db       *store.DB
-	blobs    *blobstore.Store
-	executor executor.Executor
-	dispatch *dispatch.Dispatcher
-	hub      *event.Hub
-	election *reconcile.Election
-	auth     *account.Authenticator
-	people   *account.People
-	loop     *reconcile.Loop
-	sweep    *reconcile.Loop
-	actions  *action.Service
-	outside  *reconcile.Loop // has actions carried out
-	announce *reconcile.Loop
-	listener net.Listener
-	http     *http.Server
-	unlock   func()
-	stopping context.Context
-	stop     context.CancelFunc
+	cfg       Config
+	log       *slog.Logger
+	db        *store.DB
+	blobs     *blobstore.Store
+	executor  executor.Executor
+	dispatch  *dispatch.Dispatcher
+	hub       *event.Hub
+	election  *reconcile.Election
+	auth      *account.Authenticator
+	people    *account.People
+	loop      *reconcile.Loop
+	sweep     *reconcile.Loop
+	actions   *action.Service
+	outside   *reconcile.Loop // has actions carried out
+	announce  *reconcile.Loop
+	announcer *run.Announcer
+	pulls     *pull.Service
+	refresh   *reconcile.Loop
+	listener  net.Listener
+	http      *http.Server
+	unlock    func()
+	stopping  context.Context
+	stop      context.CancelFunc
 }
 
 // reconcileEvery is how often the reconcilers look without being woken.
@@ -156,6 +161,11 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 		return nil, err
 	}
 
+	pulls, refresher, err := s.wirePulls(runs, metrics)
+	if err != nil {
+		return nil, err
+	}
+
 	route.InstallErrors()
 	limits := route.NewLimits(cfg.RateLimit)
 	mux := http.NewServeMux()
@@ -163,8 +173,9 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 	two := (&v2.API{Runs: runs, Auth: s.auth, Limits: limits}).Mount(mux)
 	(&attemptapi.API{Dispatcher: s.dispatch}).Mount(mux)
 	(&content.Pages{Blobs: s.blobs, Links: links, Separate: cfg.ContentURL != cfg.AppURL}).Mount(mux)
-	settings := &project.Settings{Records: db, Notes: s.people, Checker: checker{&git.Mirrors{Root: filepath.Join(cfg.DataDir, "looks")}}, Rotated: s.auth.Forget}
-	pages := &web.App{People: s.people, Settings: settings, Actions: s.actions, Notify: notes, Levels: levels(), KeepDays: int(cfg.Keep.Hours() / 24), Runs: runs, Bugs: bugs, Tests: tests, Projects: db, Blobs: s.blobs, Separate: cfg.ContentURL != cfg.AppURL, Documents: []*huma.OpenAPI{one.OpenAPI(), two.OpenAPI()}, Store: db, Keys: keys, AppURL: cfg.AppURL, BaseURL: cfg.BaseURL, Now: time.Now, Log: log}
+	(&hook.Hooks{Inbox: pulls}).Mount(mux)
+	settings := &project.Settings{Records: db, Notes: s.people, Checker: checker{&git.Mirrors{Root: filepath.Join(cfg.DataDir, "looks")}}, Rotated: s.auth.Forget, Connected: refresher.Ask}
+	pages := &web.App{People: s.people, Settings: settings, Pulls: pulls, Actions: s.actions, Notify: notes, Levels: levels(), KeepDays: int(cfg.Keep.Hours() / 24), Runs: runs, Bugs: bugs, Tests: tests, Projects: db, Blobs: s.blobs, Separate: cfg.ContentURL != cfg.AppURL, Documents: []*huma.OpenAPI{one.OpenAPI(), two.OpenAPI()}, Store: db, Keys: keys, AppURL: cfg.AppURL, BaseURL: cfg.BaseURL, Now: time.Now, Log: log}
 	if cfg.OIDCIssuer != "" {
 		pages.SignUp = cfg.OIDCSignUp
 		pages.Provider = oidc.New(oidc.Config{Issuer: cfg.OIDCIssuer, ClientID: cfg.OIDCClient, ClientSecret: cfg.OIDCSecret, Callback: cfg.AppURL + web.Callback})
@@ -264,7 +275,7 @@ func keepOrigins(cfg Config, next http.Handler) http.Handler {
 	_, contentHost, _ := strings.Cut(cfg.ContentURL, "://")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		isContent := strings.HasPrefix(r.URL.Path, "/content/")
-		shared := strings.HasPrefix(r.URL.Path, "/public-api/") || strings.HasPrefix(r.URL.Path, "/attempt/") || r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || r.URL.Path == "/metrics" || strings.HasPrefix(r.URL.Path, "/runner/") || strings.HasPrefix(r.URL.Path, "/cli/")
+		shared := strings.HasPrefix(r.URL.Path, "/public-api/") || strings.HasPrefix(r.URL.Path, "/attempt/") || strings.HasPrefix(r.URL.Path, "/hooks/") || r.URL.Path == "/healthz" || r.URL.Path == "/readyz" || r.URL.Path == "/metrics" || strings.HasPrefix(r.URL.Path, "/runner/") || strings.HasPrefix(r.URL.Path, "/cli/")
 		switch {
 		case isContent && r.Host != contentHost:
 			http.Redirect(w, r, cfg.ContentURL+r.URL.RequestURI(), http.StatusTemporaryRedirect)
@@ -278,6 +289,9 @@ func keepOrigins(cfg Config, next http.Handler) http.Handler {
 
 // BaseURL answers where callers reach the service.
 func (s *Server) BaseURL() string { return s.cfg.BaseURL }
+
+// Pulls answers how projects take part in pull requests, for tests in the same process.
+func (s *Server) Pulls() *pull.Service { return s.pulls }
 
 // Store answers the open database, for commands and tests in the same process.
 func (s *Server) Store() *store.DB { return s.db }
@@ -303,6 +317,7 @@ func (s *Server) Run(ctx context.Context, endAttempts func() bool) error {
 	wait.Go(func() { s.sweep.Run(loops) })
 	wait.Go(func() { s.announce.Run(loops) })
 	wait.Go(func() { s.outside.Run(loops); s.actions.Wait() })
+	wait.Go(func() { s.refresh.Run(loops) })
 	wait.Go(func() {
 		for {
 			select {

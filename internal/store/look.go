@@ -11,7 +11,7 @@ import (
 
 // Branches answers the branches of a project's runs, the one of the latest run first.
 func (db *DB) Branches(ctx context.Context, projectID string, limit int) ([]string, error) {
-	return list(ctx, db.read, scanText, `SELECT branch FROM run WHERE project_id = $1 AND branch <> '' GROUP BY branch ORDER BY max(created_at) DESC LIMIT $2`, projectID, limit)
+	return list(ctx, db.read, scanText, `SELECT branch FROM run WHERE project_id = $1 AND branch <> '' AND trigger_kind <> 'refresh' GROUP BY branch ORDER BY max(created_at) DESC LIMIT $2`, projectID, limit)
 }
 
 // RunBefore answers the run that came to a verdict on the same branch before another was

@@ -14,7 +14,7 @@ import (
 )
 
 const runColumns = `id, project_id, name, trigger_kind, phase, verdict, branch, commit_hash, isolation, workers, total, executed,
-	counts, warnings, detail, has_report, created_at, started_at, first_test_at, finished_at, request, shard_count, parked, on_default, environment`
+	counts, warnings, detail, has_report, created_at, started_at, first_test_at, finished_at, request, shard_count, parked, on_default, environment, pull`
 
 // runRequest is what was asked for, as one JSON value that is saved once.
 type runRequest struct {
@@ -39,11 +39,12 @@ type runDetail struct {
 func scanRun(r row) (run.Run, error) {
 	var x run.Run
 	var counts, warnings, detail, request string
+	var pull string
 	var report, parked, onDefault int
 	var created int64
 	var started, first, finished sql.NullInt64
 	err := r.Scan(&x.ID, &x.ProjectID, &x.Name, &x.Trigger, &x.Phase, &x.Verdict, &x.Branch, &x.Commit, &x.Isolation, &x.Workers,
-		&x.Total, &x.Executed, &counts, &warnings, &detail, &report, &created, &started, &first, &finished, &request, &x.ShardCount, &parked, &onDefault, &x.Environment)
+		&x.Total, &x.Executed, &counts, &warnings, &detail, &report, &created, &started, &first, &finished, &request, &x.ShardCount, &parked, &onDefault, &x.Environment, &pull)
 	if err != nil {
 		return x, err
 	}
@@ -60,6 +61,11 @@ func scanRun(r row) (run.Run, error) {
 		return x, err
 	}
 	x.Selection, x.EnvOverrides, x.AutoHeal, x.StartedBy = q.Selection, q.EnvOverrides, q.AutoHeal, q.StartedBy
+	if pull != "" {
+		if err := fromJSON(pull, &x.Pull); err != nil {
+			return x, err
+		}
+	}
 	if err := fromJSON(counts, &x.Counts); err != nil {
 		return x, err
 	}
@@ -117,11 +123,18 @@ func startedBefore(ctx context.Context, tx txn, x *run.Run, once run.Once) (*run
 
 func insertRun(ctx context.Context, q querier, x *run.Run) error {
 	return exec(ctx, q, `INSERT INTO run (`+runColumns+`, terminal)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)`,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27)`,
 		x.ID, x.ProjectID, x.Name, string(x.Trigger), string(x.Phase), string(x.Verdict), x.Branch, x.Commit, x.Isolation, x.Workers,
 		x.Total, x.Executed, toJSON(x.Counts), toJSON(x.Warnings), detailOf(x), bit(x.HasReport),
 		ms(x.CreatedAt), msPtr(x.StartedAt), msPtr(x.FirstTestAt), msPtr(x.FinishedAt),
-		toJSON(runRequest{Selection: x.Selection, EnvOverrides: x.EnvOverrides, AutoHeal: x.AutoHeal, StartedBy: x.StartedBy}), x.ShardCount, bit(x.Parked), bit(x.OnDefault), x.Environment, bit(x.Terminal()))
+		toJSON(runRequest{Selection: x.Selection, EnvOverrides: x.EnvOverrides, AutoHeal: x.AutoHeal, StartedBy: x.StartedBy}), x.ShardCount, bit(x.Parked), bit(x.OnDefault), x.Environment, pullOf(x), bit(x.Terminal()))
+}
+
+func pullOf(x *run.Run) string {
+	if x.Pull == nil {
+		return ""
+	}
+	return toJSON(x.Pull)
 }
 
 // changing answers the columns of a run that can change, for saveRun.
@@ -148,7 +161,7 @@ func (db *DB) RunByName(ctx context.Context, projectID, name string) (run.Run, e
 
 // Runs answers runs of a project, newest first.
 func (db *DB) Runs(ctx context.Context, q run.Query) ([]run.Run, error) {
-	where, args := `project_id = $1`, []any{q.ProjectID}
+	where, args := `project_id = $1 AND trigger_kind <> 'refresh'`, []any{q.ProjectID}
 	arg := func(v any) string {
 		args = append(args, v)
 		return "$" + strconv.Itoa(len(args))
@@ -234,6 +247,9 @@ func updateRun(ctx context.Context, tx txn, id string, change func(*run.Run) err
 	}
 	if err := exec(ctx, tx, saveRun, after...); err != nil {
 		return err
+	}
+	if x.Terminal() && !wasOver && x.Trigger == run.TriggerRefresh {
+		return endRefresh(ctx, tx, &x)
 	}
 	if x.Terminal() && !wasOver {
 		return sumUp(ctx, tx, &x)

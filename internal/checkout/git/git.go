@@ -32,7 +32,7 @@ type command struct {
 	env    []string
 	token  string
 	url    string // where the token may be sent
-	input  string
+	stdin  string
 	config [][2]string // beyond what every call gets
 }
 
@@ -41,10 +41,10 @@ type command struct {
 func (c command) run(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = c.dir
-	if c.input != "" {
-		cmd.Stdin = strings.NewReader(c.input)
-	}
 	cmd.Env = append(c.environment(), c.env...)
+	if c.stdin != "" {
+		cmd.Stdin = strings.NewReader(c.stdin)
+	}
 	// A group of its own, killed as a whole: git starts helpers (ssh, index-pack).
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -58,7 +58,7 @@ func (c command) run(ctx context.Context, args ...string) (string, error) {
 		if ctx.Err() != nil {
 			err = errors.Join(err, ctx.Err())
 		}
-		return "", &failure{err: err, said: c.cleanse(lastWords(stderr.String()))}
+		return "", &failure{err: err, said: c.cleanse(lastWords(stderr.String())), out: stdout.String()}
 	}
 	return stdout.String(), nil
 }
@@ -67,6 +67,7 @@ func (c command) run(ctx context.Context, args ...string) (string, error) {
 type failure struct {
 	err  error
 	said string
+	out  string // what it had written before
 }
 
 func (f *failure) Error() string { return fmt.Sprintf("git: %v: %s", f.err, f.said) }

@@ -32,7 +32,7 @@ func (m *Mirrors) command(src checkout.Source) command {
 	return command{dir: m.mirror(src), token: src.Token, url: src.URL}
 }
 
-// Make fetches and adds a worktree at dir.
+// Make fetches and adds a worktree at dir, from a spare one where there is one.
 func (m *Mirrors) Make(ctx context.Context, src checkout.Source, dir string) (checkout.Copy, error) {
 	if err := m.makeRoot(); err != nil {
 		return checkout.Copy{}, err
@@ -56,6 +56,9 @@ func (m *Mirrors) Make(ctx context.Context, src checkout.Source, dir string) (ch
 	}
 	local, cancel := context.WithTimeout(ctx, localTimeout)
 	defer cancel()
+	if m.fromSpare(local, src, commit, dir) {
+		return checkout.Copy{Dir: dir, Branch: branch, Commit: commit}, nil
+	}
 	if _, err := m.command(src).run(local, "worktree", "add", "--quiet", "--force", "--detach", "--", dir, commit); err != nil {
 		return checkout.Copy{}, fault.Wrap(err, fault.Unavailable, "The working copy of the tests repository could not be made: %s", saidBy(err)).
 			WithFix("Check the disk space of the worker's machine.")
@@ -231,17 +234,19 @@ func (m *Mirrors) Renames(ctx context.Context, src checkout.Source, from, to str
 	return renames, nil
 }
 
-// Discard removes the folder and what the mirror noted of it. What test code left in
-// the folder is never read.
+// Discard takes the folder away; it may become the beginning of the next copy.
 func (m *Mirrors) Discard(ctx context.Context, src checkout.Source, dir string) error {
+	unlock, err := filelock.Lock(ctx, m.mirror(src)+".lock")
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(dir))
+	}
+	defer unlock()
+	if m.sparing(ctx, src, dir) {
+		return nil
+	}
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
-	unlock, err := filelock.Lock(ctx, m.mirror(src)+".lock")
-	if err != nil {
-		return err
-	}
-	defer unlock()
 	_, err = m.command(src).run(ctx, "worktree", "prune")
 	return err
 }

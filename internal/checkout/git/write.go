@@ -40,13 +40,17 @@ func (m *Mirrors) Head(ctx context.Context, src checkout.Source, branch string) 
 }
 
 func head(ctx context.Context, src checkout.Source, branch string) (string, error) {
-	out, err := (command{token: src.Token, url: src.URL}).run(ctx, "ls-remote", "--end-of-options", src.URL, "refs/heads/"+branch)
+	ref := "refs/heads/" + branch
+	if branch == "" {
+		ref = "HEAD"
+	}
+	out, err := (command{token: src.Token, url: src.URL}).run(ctx, "ls-remote", "--end-of-options", src.URL, ref)
 	if err != nil {
 		return "", explain(err, src, branch)
 	}
 	// The argument is a pattern, which also fits refs/heads/x/refs/heads/branch.
 	for line := range strings.Lines(out) {
-		if hash, ref, _ := strings.Cut(strings.TrimSpace(line), "\t"); ref == "refs/heads/"+branch {
+		if hash, name, _ := strings.Cut(strings.TrimSpace(line), "\t"); name == ref {
 			return hash, nil
 		}
 	}
@@ -110,7 +114,7 @@ func (m *Mirrors) Commit(ctx context.Context, src checkout.Source, c checkout.Ch
 		git.config = [][2]string{{"gpg.format", "ssh"}, {"user.signingKey", key}}
 		args = append(args, "-S")
 	}
-	git.input = strings.TrimRight(c.Message, "\n") + "\n"
+	git.stdin = strings.TrimRight(c.Message, "\n") + "\n"
 	out, err := git.run(ctx, append(args, strings.TrimSpace(tree))...)
 	if err != nil {
 		if c.SigningKey != "" {
@@ -214,9 +218,10 @@ func (m *Mirrors) move(ctx context.Context, src checkout.Source, name, commit, w
 		return err
 	case now == commit:
 		return nil // also when the answer to an earlier push was lost
-	case now != was:
+	case now != was && (now == "" || !git.made(ctx, now)):
 		return moved(name)
 	}
+	was = now // of an earlier push whose answer, or whose record, was lost
 	usual, err := m.defaultBranch(ctx, src)
 	if err != nil {
 		return err
@@ -244,6 +249,12 @@ func (m *Mirrors) move(ctx context.Context, src checkout.Source, name, commit, w
 	}
 	return fault.Wrap(err, fault.External, "The repository refused the push to %s: %s", name, saidBy(err)).WithCode("push-refused").
 		WithFix("Check that the service's account may push there and that no rule protects branches which begin with " + checkout.Prefix + ".")
+}
+
+// made reports whether a commit was made in this mirror.
+func (c command) made(ctx context.Context, commit string) bool {
+	_, err := c.run(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", "refs/tas/made/"+commit)
+	return err == nil
 }
 
 func moved(name string) error {

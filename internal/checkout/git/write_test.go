@@ -318,7 +318,7 @@ func TestHead(t *testing.T) {
 	t.Parallel()
 	ctx, h, m := context.Background(), newHosted(t), &git.Mirrors{Root: t.TempDir()}
 	sh(t, h.dir, "update-ref", "refs/heads/x/refs/heads/y", h.base)
-	for branch, want := range map[string]string{"main": h.base, "y": "", "mai*": ""} {
+	for branch, want := range map[string]string{"main": h.base, "": h.base, "y": "", "mai*": ""} {
 		if got, err := m.Head(ctx, h.src, branch); err != nil || got != want {
 			t.Errorf("%s: %q, %v", branch, got, err)
 		}

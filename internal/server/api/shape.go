@@ -14,6 +14,23 @@ type Sharding struct {
 	Workers    *int `json:"workers,omitempty" minimum:"1" maximum:"8" doc:"Playwright workers (in each shard); default: the project's setting"`
 }
 
+// ForPull are the optional fields by which a run is for a pull request.
+type ForPull struct {
+	PRNumber *int   `json:"prNumber,omitempty" minimum:"1" doc:"Pull request that the run is for: its result is told there, as the status of its commit and in one comment"`
+	RepoName string `json:"repoName,omitempty" maxLength:"200" doc:"owner/repo that the pull request is in: the tests repository, or one of the application's in the project's settings; needed where there are several"`
+}
+
+// FillPull sets the pull request of a start request.
+func (p ForPull) FillPull(in *run.StartInput) {
+	if p.PRNumber == nil && p.RepoName == "" {
+		return
+	}
+	in.Pull = &run.Pull{Repo: p.RepoName}
+	if p.PRNumber != nil {
+		in.Pull.Number = *p.PRNumber
+	}
+}
+
 // AutoHeal asks for healing when the run ends failed.
 type AutoHeal struct {
 	AutoCreatePR *bool          `json:"autoCreatePR,omitempty" doc:"Open a pull request with the repaired tests; default true"`

@@ -31,6 +31,7 @@ var looks = map[string]look{
 	"not-bug": {"dash", "quiet", "not a bug"}, "snoozed": {"moon", "quiet", "snoozed"},
 	"critical": {"alert", "bad", "critical"}, "major": {"up", "warn", "major"}, "minor": {"down", "quiet", "minor"},
 	"healthy": {"check", "good", "healthy"}, "broken": {"cross", "bad", "broken"}, "outage": {"alert", "warn", "outage"}, "unknown": {"question", "quiet", "not run yet"},
+	"open": {"branch", "live", "open"}, "merged": {"check", "good", "merged"}, "closed": {"dash", "quiet", "closed"}, "success": {"check", "good", "success"}, "failure": {"cross", "bad", "failure"},
 	"waiting": {"question", "warn", "waits for approval"}, "done": {"check", "good", "done"}, "rejected": {"stop", "quiet", "rejected"}, "off": {"stop", "warn", "off"},
 	"new": {"plus", "bad", "new"}, "known": {"bug", "warn", "known"}, "quarantined": {"shield", "quiet", "quarantined"},
 }
@@ -226,7 +227,7 @@ func (a *App) funcs() template.FuncMap {
 		"millis": func(n int64) time.Duration { return time.Duration(n) * time.Millisecond }, "add": func(a, b int) int { return a + b },
 		"join": strings.Join, "plain": plain, "line": firstLine, "gist": gist, "frame": frame, "plural": plural, "initial": initial, "short": func(s string) string { return s[:min(len(s), 10)] },
 		"title": fullTitle, "some": some,
-		"dict": dict,
+		"dict": dict, "list": func(all ...string) []string { return all },
 		"took": func(x run.Result) time.Duration { return x.Duration() },
 		"pct":  func(f float64) float64 { return 100 * f },
 		"path": url.PathEscape, "query": url.QueryEscape,

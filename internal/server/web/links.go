@@ -29,6 +29,11 @@ func BugURL(appURL string) func(bug.Bug) string {
 	return func(b bug.Bug) string { return appURL + "/bugs/" + b.ProjectID + "/" + b.Key() }
 }
 
+// BugKeyURL answers the same of a bug that is known by its key.
+func BugKeyURL(appURL string) func(projectID, key string) string {
+	return func(projectID, key string) string { return appURL + "/bugs/" + projectID + "/" + key }
+}
+
 // expiry goes by the day, so that a link that is copied twice is one.
 func expiry(now time.Time) time.Time { return now.Truncate(24 * time.Hour).Add(linkTTL) }
 

@@ -20,6 +20,7 @@ import (
 	"tas-service/internal/fault"
 	"tas-service/internal/notify"
 	"tas-service/internal/project"
+	"tas-service/internal/pull"
 	"tas-service/internal/run"
 	"tas-service/internal/secret"
 	"tas-service/internal/server/route"
@@ -41,6 +42,7 @@ type App struct {
 	// People signs people in. Where it is set, Viewer, CSRF and SignIn are its own.
 	People   *account.People
 	Settings *project.Settings
+	Pulls    *pull.Service
 	Actions  *action.Service // what is done to the outside
 	Notify   *notify.Service
 	Provider account.Provider // that people may sign in with, nil for none
@@ -90,6 +92,10 @@ func (a *App) Mount(mux *http.ServeMux) (err error) {
 	a.mountLinks(mux)
 	a.mountTests(mux)
 	a.mountHealth(mux)
+	if a.Pulls != nil {
+		a.mountPulls(mux)
+		a.mountConnection(mux)
+	}
 	return nil
 }
 

@@ -38,6 +38,7 @@ type SuiteIn struct {
 	api.Origin
 	Body *struct {
 		api.Sharding
+		api.ForPull
 		AutoHeal *api.AutoHeal `json:"autoHeal,omitempty"`
 	}
 }
@@ -46,6 +47,7 @@ func (a *API) runSuite(ctx context.Context, in *SuiteIn) (*api.Started, error) {
 	start := run.StartInput{Selection: run.Selection{Kind: run.SelectSuite}}
 	if in.Body != nil {
 		in.Body.Fill(&start)
+		in.Body.FillPull(&start)
 		start.AutoHeal = in.Body.AutoHeal.Input()
 	}
 	return a.start(ctx, in.Origin, start)
@@ -56,6 +58,7 @@ type testsIn struct {
 	Body struct {
 		TestIDs []string `json:"testIds" minItems:"1" maxItems:"5000" doc:"serviceTestIds, as GET /tests lists them"`
 		api.Sharding
+		api.ForPull
 		AutoHeal *api.AutoHeal `json:"autoHeal,omitempty"`
 	}
 }
@@ -63,6 +66,7 @@ type testsIn struct {
 func (a *API) runTests(ctx context.Context, in *testsIn) (*api.Started, error) {
 	start := run.StartInput{Selection: run.Selection{Kind: run.SelectTests, TestIDs: in.Body.TestIDs}, AutoHeal: in.Body.AutoHeal.Input()}
 	in.Body.Fill(&start)
+	in.Body.FillPull(&start)
 	return a.start(ctx, in.Origin, start)
 }
 

@@ -44,6 +44,7 @@ type grepIn struct {
 		Branch       string            `json:"branch,omitempty" doc:"Branch of the tests repository; default: its default branch"`
 		EnvOverrides map[string]string `json:"envOverrides,omitempty" doc:"Application variables; CI and names that begin with SERVICE_ are reserved"`
 		api.Sharding
+		api.ForPull
 		AutoHeal *api.AutoHeal `json:"autoHeal,omitempty"`
 	}
 }
@@ -52,6 +53,7 @@ func (a *API) runGrep(ctx context.Context, in *grepIn) (*api.Started, error) {
 	start := run.StartInput{Selection: run.Selection{Kind: run.SelectGrep, Grep: in.Body.Grep}, Branch: in.Body.Branch,
 		EnvOverrides: in.Body.EnvOverrides, AutoHeal: in.Body.AutoHeal.Input()}
 	in.Body.Fill(&start)
+	in.Body.FillPull(&start)
 	in.Origin.Fill(&start)
 	r, err := a.Runs.Start(ctx, route.ActorOf(ctx), start)
 	if err != nil {

@@ -1,0 +1,210 @@
+package pull_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"tas-service/internal/account"
+	"tas-service/internal/action"
+	"tas-service/internal/fault"
+	"tas-service/internal/forge"
+	"tas-service/internal/forge/forgetest"
+	"tas-service/internal/forge/github"
+	"tas-service/internal/project"
+	"tas-service/internal/pull"
+	"tas-service/internal/run"
+	"tas-service/internal/secret"
+	"tas-service/internal/store"
+)
+
+// desk is a service that takes webhooks of a GitHub double, with what it does written down.
+type desk struct {
+	*pull.Service
+	db      *store.DB
+	d       *forgetest.Double
+	p       project.Project
+	asked   []action.Wish
+	looks   int
+	started []run.StartInput
+	settled []forge.State
+}
+
+func (d *desk) Ask(_ context.Context, w action.Wish) (action.Action, error) {
+	d.asked = append(d.asked, w)
+	return action.Action{}, nil
+}
+
+func (d *desk) Start(_ context.Context, actor account.Actor, in run.StartInput) (run.Run, error) {
+	if actor.ProjectID != d.p.ID || actor.Via != account.ViaForge {
+		return run.Run{}, fault.New(fault.Internal, "as %+v", actor)
+	}
+	d.started = append(d.started, in)
+	return run.Run{}, nil
+}
+
+type looks struct{ *desk }
+
+func (l looks) Ask(context.Context, string) error { l.looks++; return nil }
+
+const hookSecret = "hook-s3cret"
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	ctx := context.Background()
+	keys, err := secret.NewKeyring(make([]byte, secret.KeySize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := store.OpenSQLite(ctx, filepath.Join(t.TempDir(), "tas.db"), keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	d := &desk{db: db, d: forgetest.NewGitHub(t)}
+	d.d.SetTime(time.Now())
+	if d.p, _, err = db.CreateProject(ctx, project.Project{Name: "Case", Repository: project.Repository{URL: d.d.URL + "/shop/tests.git", Token: d.d.Token("tas-bot")}}); err != nil {
+		t.Fatal(err)
+	}
+	err = db.UpdateConnection(ctx, d.p.ID, func(c *pull.Connection) error { c.Kind, c.HookSecret = forge.GitHub, hookSecret; return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Service = &pull.Service{Store: db, Projects: db, Results: db, Actions: d, Starter: d, Refresh: looks{d}, Log: slog.New(slog.DiscardHandler), Clock: time.Now,
+		Receivers: map[forge.Kind]forge.Receiver{forge.GitHub: github.Receiver{}},
+		Connect: func(x pull.Dial) (forge.Forge, error) {
+			return github.New(github.Config{BaseURL: x.URL, Token: x.Token})
+		},
+		Settled: []func(context.Context, string, string, int, forge.State) error{func(_ context.Context, _, _ string, _ int, state forge.State) error {
+			d.settled = append(d.settled, state)
+			return nil
+		}}}
+	return d
+}
+
+// renamed gives a webhook another delivery ID, which GitHub does not sign.
+func renamed(x forge.Delivery) forge.Delivery {
+	header := x.Header
+	return forge.Delivery{Body: x.Body, Header: func(name string) string {
+		if strings.EqualFold(name, "X-GitHub-Delivery") {
+			return "another"
+		}
+		return header(name)
+	}}
+}
+
+// TestTake takes each webhook once, and none that nobody signed.
+func TestTake(t *testing.T) {
+	t.Parallel()
+	ctx, d := context.Background(), newDesk(t)
+	d.d.Commit(t, "shop/tests", "feature", map[string]string{"x": "x\n"})
+	n := d.d.OpenPull(t, "shop/tests", "shop/tests", "feature", "main")
+	take := func(what string, x forge.Delivery, want fault.Kind) {
+		t.Helper()
+		err := d.Take(ctx, forge.GitHub, x)
+		if got := fault.KindOf(err); err != nil && got != want || err == nil && want >= 0 {
+			t.Errorf("%s: %v", what, err)
+		}
+		if err != nil && strings.Contains(err.Error(), hookSecret) {
+			t.Errorf("%s: the secret is told: %v", what, err)
+		}
+	}
+	const taken = fault.Kind(-1)
+	push := d.d.PushDelivery("shop/tests", "main", hookSecret)
+	take("a push", push, taken)
+	take("the same push", push, taken)
+	take("a push to another branch", d.d.PushDelivery("shop/tests", "feature", hookSecret), taken)
+	take("a push with another secret", d.d.PushDelivery("shop/tests", "main", "wrong"), fault.Unauthenticated)
+	take("a push with an empty secret", d.d.PushDelivery("shop/tests", "main", ""), fault.Unauthenticated)
+	changed := d.d.PushDelivery("shop/tests", "main", hookSecret)
+	changed.Body = bytes.Replace(changed.Body, []byte("refs/heads/main"), []byte("refs/heads/evil"), 1)
+	take("a push that was changed on its way", changed, fault.Unauthenticated)
+	if d.looks != 1 {
+		t.Errorf("%d looks at the tests", d.looks)
+	}
+	id := d.d.Say("shop/tests", n, "owner", "/tas run cart")
+	said := d.d.Delivery("shop/tests", n, "commented", id, hookSecret)
+	for range 2 {
+		take("a comment", said, taken)
+		take("a comment under another delivery ID", renamed(said), taken)
+	}
+	if len(d.started) != 1 || d.started[0].Branch != "feature" || d.started[0].Selection.Grep != "cart" || *d.started[0].Pull != (run.Pull{Repo: "shop/tests", Number: n}) {
+		t.Errorf("started: %+v", d.started)
+	}
+	for _, body := range []string{"/tas run", "run", "nothing"} {
+		by := map[string]string{"/tas run": "tas-bot"}[body]
+		if by == "" {
+			by = "owner"
+		}
+		take("a comment that asks for nothing", d.d.Delivery("shop/tests", n, "commented", d.d.Say("shop/tests", n, by, body), hookSecret), taken)
+	}
+	take("an edited comment", d.d.Delivery("shop/tests", n, "edited", id, hookSecret), taken)
+	d.d.SetTime(time.Now().Add(-7 * time.Hour))
+	take("an old comment", d.d.Delivery("shop/tests", n, "commented", d.d.Say("shop/tests", n, "owner", "/tas run"), hookSecret), taken)
+	d.d.SetTime(time.Now())
+	if len(d.started) != 1 {
+		t.Errorf("started: %+v", d.started)
+	}
+	d.d.Merge(t, "shop/tests", n)
+	merged := d.d.Delivery("shop/tests", n, "merged", "", hookSecret)
+	take("a merge", merged, taken)
+	take("the same merge", renamed(merged), taken)
+	if len(d.settled) != 1 || d.settled[0] != forge.Merged {
+		t.Errorf("settled: %v", d.settled)
+	}
+	if err := d.Take(ctx, forge.Gitea, push); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("another kind: %v", err)
+	}
+	if err := d.Take(ctx, forge.GitHub, forge.Delivery{Header: push.Header, Body: []byte("{")}); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("no JSON: %v", err)
+	}
+	if err := d.Take(ctx, forge.GitHub, forge.Delivery{Header: push.Header, Body: make([]byte, forge.MaxDelivery+1)}); fault.KindOf(err) != fault.TooLarge {
+		t.Errorf("too large: %v", err)
+	}
+}
+
+// TestForkIsNotRun leaves alone what a stranger's fork proposes to the tests themselves.
+func TestForkIsNotRun(t *testing.T) {
+	t.Parallel()
+	ctx, d := context.Background(), newDesk(t)
+	fork := d.d.Fork(t, "shop/tests")
+	d.d.Commit(t, fork, "main", map[string]string{"x": "x\n"})
+	n := d.d.OpenPull(t, "shop/tests", fork, "main", "main")
+	if err := d.Take(ctx, forge.GitHub, d.d.Delivery("shop/tests", n, "commented", d.d.Say("shop/tests", n, "owner", "/tas run"), hookSecret)); err != nil {
+		t.Fatal(err)
+	}
+	if len(d.started) != 0 || len(d.asked) != 1 || !strings.Contains(string(must(json.Marshal(d.asked[0].Detail))), `"-1"`) {
+		t.Errorf("started %+v, asked %+v", d.started, d.asked)
+	}
+}
+
+// TestTakenAgainAfterTrouble does what a webhook is about when it is sent again, if it
+// could not be done the first time.
+func TestTakenAgainAfterTrouble(t *testing.T) {
+	t.Parallel()
+	ctx, d := context.Background(), newDesk(t)
+	d.d.Commit(t, "shop/tests", "feature", map[string]string{"x": "x\n"})
+	n := d.d.OpenPull(t, "shop/tests", "shop/tests", "feature", "main")
+	said := d.d.Delivery("shop/tests", n, "commented", d.d.Say("shop/tests", n, "owner", "/tas run"), hookSecret)
+	d.d.SetTrouble(func(int, *http.Request) forgetest.Trouble { return forgetest.Trouble{Status: 502} })
+	if err := d.Take(ctx, forge.GitHub, said); fault.KindOf(err) != fault.Unavailable || len(d.started) != 0 {
+		t.Fatalf("%v, %+v", err, d.started)
+	}
+	d.d.SetTrouble(nil)
+	if err := d.Take(ctx, forge.GitHub, said); err != nil || len(d.started) != 1 {
+		t.Fatalf("%v, %+v", err, d.started)
+	}
+}
+
+func must[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
+}

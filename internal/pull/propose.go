@@ -1,0 +1,111 @@
+package pull
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"tas-service/internal/action"
+	"tas-service/internal/checkout"
+	"tas-service/internal/fault"
+	"tas-service/internal/forge"
+)
+
+// Proposal is a pull request that the service wants to open in the tests repository.
+type Proposal struct {
+	Key        string // the same key is the same pull request
+	Base       string // branch to merge into
+	BaseCommit string // full hash that the patch is against
+	Branch     string // begins with checkout.Prefix
+	Patch      string // unified diff
+	Message    string // of the commit
+	At         time.Time
+	Title      string
+	Body       string
+	Draft      bool
+	About      string // one line, for people
+}
+
+// Opened is what became of a proposal.
+type Opened struct {
+	Repo   string `json:"repo"`
+	Number int    `json:"number"`
+	URL    string `json:"url"`
+	Branch string `json:"branch"`
+	Commit string `json:"commit"`
+}
+
+// Propose asks for a pull request, which is opened once the project's policy allows it, and
+// brought up to date when it is asked for again under the same key.
+func (s *Service) Propose(ctx context.Context, projectID string, p Proposal, askedBy string) (action.Action, error) {
+	l, err := s.Link(ctx, projectID)
+	if err != nil {
+		return action.Action{}, err
+	}
+	if !strings.HasPrefix(p.Branch, checkout.Prefix) || p.Base == "" || p.Key == "" {
+		return action.Action{}, fault.New(fault.Internal, "a proposal needs a key, a base and a branch that begins with %s", checkout.Prefix)
+	}
+	return s.Actions.Ask(ctx, action.Wish{ProjectID: projectID, Key: "pull-request/" + p.Key, Kind: action.PullRequest, Target: l.Repo, About: p.About,
+		Serial: fmt.Sprintf("%s/%s/%s/%s", l.dial.Kind, l.dial.URL, l.Repo, p.Branch), AskedBy: askedBy, Detail: p})
+}
+
+// opener opens pull requests. Each of its steps finds what an earlier try has done.
+type opener struct{ s *Service }
+
+func (o opener) Do(ctx context.Context, a action.Action) (json.RawMessage, string, error) {
+	var p Proposal
+	var before Opened
+	if err := read(a, &p, &before); err != nil {
+		return nil, "", err
+	}
+	l, err := o.s.Link(ctx, a.ProjectID)
+	if err != nil {
+		return nil, "", err
+	}
+	src, err := l.Source(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	author, committer := l.Connection.who()
+	src.Branch = p.Base
+	commit, err := o.s.Writes.Commit(ctx, src, checkout.Change{Base: p.BaseCommit, Patch: p.Patch, Message: p.Message, Author: author, Committer: committer, At: p.At, SigningKey: l.Connection.SigningKey})
+	if err != nil {
+		return nil, "", err
+	}
+	if err := o.s.Writes.Push(ctx, src, checkout.Branch{Name: p.Branch, Commit: commit, Was: before.Commit}); err != nil {
+		return nil, "", err
+	}
+	opened, created, err := forge.Ensure(ctx, l.Forge, l.Repo, forge.NewPullRequest{Title: p.Title, Body: p.Body, Head: p.Branch, Base: p.Base, Draft: p.Draft})
+	if err != nil {
+		return nil, "", err
+	}
+	answer := fmt.Sprintf("Pull request #%d was brought up to date.", opened.Number)
+	if created {
+		answer = fmt.Sprintf("Pull request #%d was opened.", opened.Number)
+	}
+	return result(Opened{Repo: l.Repo, Number: opened.Number, URL: opened.URL, Branch: p.Branch, Commit: commit}), answer, nil
+}
+
+// read reads what is to be done and what is there.
+func read(a action.Action, wish, before any) error {
+	if err := json.Unmarshal(a.Wish, wish); err != nil {
+		return fault.Wrap(err, fault.Invalid, "What is to be done cannot be read.")
+	}
+	if len(a.Result) == 0 || string(a.Result) == "null" {
+		return nil
+	}
+	if err := json.Unmarshal(a.Result, before); err != nil {
+		return fault.Wrap(err, fault.Invalid, "What was done before cannot be read.")
+	}
+	return nil
+}
+
+func result(v any) json.RawMessage {
+	out, err := json.Marshal(v)
+	if err != nil {
+		return json.RawMessage("null") // never of our own shapes
+	}
+	return out
+}

@@ -1,0 +1,329 @@
+package pull
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"tas-service/internal/action"
+	"tas-service/internal/fault"
+	"tas-service/internal/forge"
+	"tas-service/internal/project"
+	"tas-service/internal/run"
+)
+
+// Results answers what a run's comment tells.
+type Results interface {
+	// Failures groups what failed in a run, or was flaky, by bug, with the first results of each.
+	Failures(ctx context.Context, runID string, groups, each int) ([]run.Failures, error)
+	// Changes answers tests that failed in one of two runs, and not in the other, or in both.
+	Changes(ctx context.Context, now, before string, limit int) ([]run.Change, error)
+}
+
+// statusWish is what a commit's status is to say.
+type statusWish struct {
+	Repo   string       `json:"repo"`
+	Number int          `json:"number"`
+	Commit string       `json:"commit,omitempty"` // "" for the pull request's head when the run began
+	Status forge.Status `json:"status"`
+}
+
+// statusAt is where a status was set, so that the verdict comes to the commit that the run
+// began for, whatever was pushed since.
+type statusAt struct {
+	Commit string `json:"commit"`
+}
+
+// commentWish is what the sticky comment is to say.
+type commentWish struct {
+	Repo   string `json:"repo"`
+	Number int    `json:"number"`
+	Marker string `json:"marker"`
+	Body   string `json:"body"`
+}
+
+// commentAt is where the sticky comment is.
+type commentAt struct {
+	ID  string `json:"id"`
+	URL string `json:"url"`
+}
+
+// told answers the link by which a run's result is told; false where it is not to be.
+func (s *Service) told(ctx context.Context, r run.Run) (Link, bool, error) {
+	if r.Pull == nil || r.Trigger == run.TriggerRefresh {
+		return Link{}, false, nil
+	}
+	l, err := s.Link(ctx, r.ProjectID)
+	if f := fault.As(err); f != nil && (f.Code == "no-forge" || f.Kind == fault.NotFound) {
+		return l, false, nil // disconnected since
+	}
+	if err != nil {
+		return l, false, err
+	}
+	repo, known := l.knows(r.Pull.Repo)
+	return l, known && repo != "" && !l.Connection.Quiet, nil
+}
+
+// RunStarted has the pull request say that a run is under way.
+func (s *Service) RunStarted(ctx context.Context, r run.Run) error {
+	l, tell, err := s.told(ctx, r)
+	if err != nil || !tell {
+		return err
+	}
+	return s.askStatus(ctx, l, r, forge.Pending, "The tests are running")
+}
+
+// RunEnded has the pull request say what came of a run. Asked again it changes nothing.
+func (s *Service) RunEnded(ctx context.Context, r run.Run) error {
+	l, tell, err := s.told(ctx, r)
+	if err != nil || !tell {
+		return err
+	}
+	state := forge.Failure
+	switch {
+	case r.Verdict == run.Pass:
+		state = forge.Success
+	case r.Phase == run.ProcessError || r.Phase == run.Cancelled:
+		state = forge.Broken
+	}
+	if err := s.askStatus(ctx, l, r, state, summary(r)); err != nil {
+		return err
+	}
+	body, err := s.comment(ctx, l.Project, r, l.dial.Kind)
+	if err != nil {
+		return err
+	}
+	_, err = s.Actions.Ask(ctx, action.Wish{ProjectID: r.ProjectID, Key: fmt.Sprintf("comment/%s/%d", r.Pull.Repo, r.Pull.Number), Kind: action.Comment,
+		Target: target(r.Pull.Repo, r.Pull.Number), About: "the result of run " + r.Name, Serial: serial(l, r.Pull), AskedBy: r.StartedBy,
+		Detail: commentWish{Repo: r.Pull.Repo, Number: r.Pull.Number, Marker: forge.Marker("result/" + l.Project.Slug), Body: body}})
+	return err
+}
+
+func (s *Service) askStatus(ctx context.Context, l Link, r run.Run, state forge.StatusState, said string) error {
+	w := statusWish{Repo: r.Pull.Repo, Number: r.Pull.Number, Status: forge.Status{Context: "tas/" + l.Project.Slug, State: state, Description: said, URL: s.RunURL(r.ID)}}
+	_, err := s.Actions.Ask(ctx, action.Wish{ProjectID: r.ProjectID, Key: "run/" + r.ID + "/status", Kind: action.Status, Target: target(r.Pull.Repo, r.Pull.Number),
+		About: "the status of run " + r.Name, Serial: "status/" + serial(l, r.Pull), AskedBy: r.StartedBy, Detail: w})
+	return err
+}
+
+func target(repo string, number int) string { return fmt.Sprintf("%s#%d", repo, number) }
+
+// serial names a pull request among those of all forges.
+func serial(l Link, p *run.Pull) string {
+	return fmt.Sprintf("%s/%s/%s#%d", l.dial.Kind, l.dial.URL, strings.ToLower(p.Repo), p.Number)
+}
+
+// statuses sets commits' statuses.
+type statuses struct{ s *Service }
+
+func (d statuses) Do(ctx context.Context, a action.Action) (json.RawMessage, string, error) {
+	var w statusWish
+	var before statusAt
+	if err := read(a, &w, &before); err != nil {
+		return nil, "", err
+	}
+	l, err := d.s.Link(ctx, a.ProjectID)
+	if err != nil {
+		return nil, "", err
+	}
+	if w.Commit == "" {
+		w.Commit = before.Commit
+	}
+	if w.Commit == "" {
+		p, err := l.Forge.PullRequest(ctx, w.Repo, w.Number)
+		if err != nil {
+			return nil, "", err
+		}
+		w.Commit = p.Head.Commit
+	}
+	if err := l.Forge.SetStatus(ctx, w.Repo, w.Commit, w.Status); err != nil {
+		return result(statusAt{Commit: w.Commit}), "", err
+	}
+	return result(statusAt{Commit: w.Commit}), fmt.Sprintf("The status of %.10s is %s.", w.Commit, w.Status.State), nil
+}
+
+// comments keeps sticky comments.
+type comments struct{ s *Service }
+
+func (d comments) Do(ctx context.Context, a action.Action) (json.RawMessage, string, error) {
+	var w commentWish
+	var before commentAt
+	if err := read(a, &w, &before); err != nil {
+		return nil, "", err
+	}
+	l, err := d.s.Link(ctx, a.ProjectID)
+	if err != nil {
+		return nil, "", err
+	}
+	c, err := forge.Stick(ctx, l.Forge, w.Repo, w.Number, w.Marker, w.Body, before.ID)
+	if err != nil {
+		return nil, "", err
+	}
+	return result(commentAt{ID: c.ID, URL: c.URL}), "The comment says it.", nil
+}
+
+// Doers answers what carries out each kind of deed.
+func (s *Service) Doers() map[action.Kind]action.Doer {
+	return map[action.Kind]action.Doer{action.PullRequest: opener{s}, action.Comment: comments{s}, action.Status: statuses{s}, action.Reaction: reactions{s}}
+}
+
+// summary is a verdict in one line.
+func summary(r run.Run) string {
+	c := r.Counts
+	switch {
+	case r.Error != nil && r.Verdict != run.Pass:
+		return forge.Line(r.Error.Message, 140)
+	case r.Verdict == run.Pass:
+		return fmt.Sprintf("%d tests passed%s", c.Passed+c.Recovered, also(", %d flaky", c.Flaky)+also(", %d skipped", c.Skipped))
+	default:
+		return fmt.Sprintf("%d of %d tests failed%s", c.Failed+c.Bug, r.Total, also(", %d flaky", c.Flaky))
+	}
+}
+
+func also(format string, n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(format, n)
+}
+
+// Bounds of a comment.
+const (
+	maxGroups  = 20
+	maxEach    = 5
+	maxTitle   = 200
+	maxChanges = 500
+)
+
+// comment answers the body of a run's sticky comment, in Markdown.
+func (s *Service) comment(ctx context.Context, p project.Project, r run.Run, kind forge.Kind) (string, error) {
+	var b strings.Builder
+	sign := "❌"
+	switch {
+	case r.Verdict == run.Pass:
+		sign = "✅"
+	case r.Phase == run.Cancelled || r.Phase == run.ProcessError:
+		sign = "⚠️"
+	}
+	fmt.Fprintf(&b, "### %s %s: [%s](%s)\n\n", sign, code(p.Name), r.Phase, s.RunURL(r.ID))
+	if r.Error != nil {
+		fmt.Fprintf(&b, "%s\n\n", code(r.Error.Message))
+	}
+	c := r.Counts
+	b.WriteString("| passed | failed | bugs | flaky | recovered | skipped | all |\n|---|---|---|---|---|---|---|\n")
+	fmt.Fprintf(&b, "| %d | %d | %d | %d | %d | %d | %d |\n\n", c.Passed, c.Failed, c.Bug, c.Flaky, c.Recovered, c.Skipped, r.Total)
+	if c.Failed+c.Bug+c.Flaky > 0 {
+		if err := s.failures(ctx, &b, r); err != nil {
+			return "", err
+		}
+	}
+	took := ""
+	if r.FinishedAt != nil {
+		took = " in " + r.FinishedAt.Sub(r.CreatedAt).Round(1e9).String()
+	}
+	fmt.Fprintf(&b, "Tests of branch %s at %s%s.\n", code(r.Branch), code(fmt.Sprintf("%.10s", r.Commit)), took)
+	if text := b.String(); len([]rune(text)) < forge.MaxBody(kind)-200 {
+		return text, nil
+	}
+	return fmt.Sprintf("### %s %s: [%s](%s)\n\n%s\n", sign, code(p.Name), r.Phase, s.RunURL(r.ID), summary(r)), nil
+}
+
+// failures writes what failed, by bug, and what of it is new.
+func (s *Service) failures(ctx context.Context, b *strings.Builder, r run.Run) error {
+	groups, err := s.Results.Failures(ctx, r.ID, maxGroups, maxEach)
+	if err != nil {
+		return err
+	}
+	type key struct{ test, browser string }
+	isNew := map[key]bool{}
+	base, err := s.Store.DefaultRunBefore(ctx, r)
+	switch {
+	case fault.KindOf(err) == fault.NotFound:
+		b.WriteString("There is no earlier run of the default branch to compare with.\n\n")
+	case err != nil:
+		return err
+	default:
+		changes, err := s.Results.Changes(ctx, r.ID, base.ID, maxChanges)
+		if err != nil {
+			return err
+		}
+		fails := func(x run.Status) bool { return x == run.StatusFailed || x == run.StatusBug }
+		n := 0
+		for _, x := range changes {
+			if fails(x.Now) && !fails(x.Before) {
+				isNew[key{x.TestID, x.Browser}] = true
+				n++
+			}
+		}
+		more := ""
+		if len(changes) == maxChanges {
+			more = "at least "
+		}
+		fmt.Fprintf(b, "**%s%d new** against [%s](%s) of branch %s.\n\n", more, n, code(base.Name), s.RunURL(base.ID), code(base.Branch))
+	}
+	for _, g := range groups {
+		what := "failed"
+		if g.Flaky {
+			what = "flaky"
+		}
+		head := ""
+		if g.BugKey != "" {
+			head = fmt.Sprintf(" of [%s](%s)", g.BugKey, s.BugURL(r.ProjectID, g.BugKey))
+		}
+		fmt.Fprintf(b, "- %d %s%s\n", g.N, what, head)
+		for _, t := range g.First {
+			mark := ""
+			if !g.Flaky && isNew[key{t.TestID, t.Browser}] {
+				mark = "**new** "
+			}
+			fmt.Fprintf(b, "  - %s%s", mark, code(t.File+" › "+strings.Join(t.TitlePath, " › ")))
+			if t.Error != nil {
+				first, _, _ := strings.Cut(strings.TrimSpace(t.Error.Message), "\n")
+				fmt.Fprintf(b, ": %s", code(first))
+			}
+			b.WriteString("\n")
+		}
+		if more := g.N - len(g.First); more > 0 {
+			fmt.Fprintf(b, "  - and %d more\n", more)
+		}
+	}
+	b.WriteString("\n")
+	return nil
+}
+
+// code writes a stranger's text so that a forge shows it as it is: in a code span nobody is
+// mentioned, nothing is a link and no marker begins. The fence is longer than any in it.
+func code(text string) string {
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+			return -1 // control signs, and those that turn the direction of writing
+		}
+		return r
+	}, text)
+	if text == "" {
+		return "–"
+	}
+	if runes := []rune(text); len(runes) > maxTitle {
+		text = string(runes[:maxTitle-1]) + "…"
+	}
+	text = strings.ReplaceAll(text, "|", "\u2223") // would end a cell of a table
+	fence, longest := "`", 0
+	for run := 0; ; {
+		i := strings.IndexByte(text[run:], '`')
+		if i < 0 {
+			break
+		}
+		end := run + i
+		for end < len(text) && text[end] == '`' {
+			end++
+		}
+		longest, run = max(longest, end-run-i), end
+	}
+	if longest > 0 {
+		fence = strings.Repeat("`", longest+1)
+		return fence + " " + text + " " + fence
+	}
+	return fence + text + fence
+}

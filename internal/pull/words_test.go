@@ -1,0 +1,113 @@
+package pull
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/yuin/goldmark"
+
+	"tas-service/internal/checkout"
+	"tas-service/internal/fault"
+	"tas-service/internal/forge"
+	"tas-service/internal/project"
+)
+
+// TestCode shows a stranger's text as text, whatever it holds.
+func TestCode(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"adds":                   "`adds`",
+		"":                       "–",
+		"  a \n b\tc ":           "`a b c`",
+		"`x`":                    "`` `x` ``",
+		"a``b```c`":              "```` a``b```c` ````",
+		"a|b":                    "`a∣b`",
+		"x\u202ey\x1b[31mz\x00":  "`xy[31mz`",
+		strings.Repeat("x", 300): "`" + strings.Repeat("x", 199) + "…`",
+	} {
+		if got := code(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+// FuzzCode never lets a text out of its code span.
+func FuzzCode(f *testing.F) {
+	for _, seed := range []string{"adds", "`", "a`b``", "@everyone <img src=x> [a](b)", "\n### x", "``` `", "<!-- tas: x -->"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var b strings.Builder
+		if err := goldmark.Convert([]byte("x "+code(text)+" y"), &b); err != nil {
+			t.Fatal(err)
+		}
+		inside, ok := strings.CutPrefix(strings.TrimSpace(b.String()), "<p>x ")
+		if inside, ok2 := strings.CutSuffix(inside, " y</p>"); !ok || !ok2 || inside != "–" && (!strings.HasPrefix(inside, "<code>") || !strings.HasSuffix(inside, "</code>") || strings.Count(inside, "<") != 2) {
+			t.Errorf("%q becomes %s", text, b.String())
+		}
+	})
+}
+
+// TestParseCommand takes what begins a comment, and nothing else.
+func TestParseCommand(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]*Command{
+		"/tas run": {Verb: "run"}, " \n/tas  RUN  cart|pay \nplease": {Verb: "run", Rest: "cart|pay"}, "/tas": {}, "/tas heal x": {Verb: "heal", Rest: "x"},
+		"please /tas run": nil, "/tasrun": nil, "": nil, "> /tas run": nil, "/TAS run": nil,
+	} {
+		got, ok := ParseCommand(body)
+		if ok != (want != nil) || ok && got != *want {
+			t.Errorf("%q: %+v, %v", body, got, ok)
+		}
+	}
+}
+
+// TestDial completes what was set by what the repository's address says.
+func TestDial(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		url, token string
+		c          Connection
+		want       Dial
+		repo       string
+		none       string
+	}{
+		"github.com":    {"https://github.com/shop/tests.git", "t", Connection{}, Dial{Kind: forge.GitHub, URL: "https://github.com", Token: "t"}, "shop/tests", ""},
+		"its own token": {"git@gitlab.com:a/b/tests.git", "t", Connection{Token: "own"}, Dial{Kind: forge.GitLab, URL: "https://gitlab.com", Token: "own"}, "a/b/tests", ""},
+		"below a path":  {"https://h/git/shop/tests.git", "t", Connection{Kind: forge.Gitea, URL: "https://h/git/"}, Dial{Kind: forge.Gitea, URL: "https://h/git", Token: "t"}, "shop/tests", ""},
+		"an app":        {"https://github.com/shop/tests", "", Connection{App: App{1, 2, "k"}}, Dial{Kind: forge.GitHub, URL: "https://github.com", App: App{1, 2, "k"}}, "shop/tests", ""},
+		"local":         {"file:///srv/tests", "", Connection{}, Dial{Kind: forge.Local, Path: "file:///srv/tests", Repo: "local/shop"}, "local/shop", ""},
+		"unknown host":  {"https://git.example.com/shop/tests", "t", Connection{}, Dial{}, "", "which kind"},
+		"no token":      {"https://github.com/shop/tests", "", Connection{}, Dial{}, "", "no token"},
+		"no repository": {"", "", Connection{}, Dial{}, "", "no tests repository"},
+		"not local":     {"https://github.com/shop/tests", "t", Connection{Kind: forge.Local}, Dial{}, "", "not on the service's own machine"},
+		"no path":       {"https://github.com/tests", "t", Connection{}, Dial{}, "", "does not lead"},
+	} {
+		d, repo, err := dialOf(project.Project{ID: "p", Slug: "shop", Repository: project.Repository{URL: c.url, Token: c.token}}, c.c)
+		switch f := fault.As(err); {
+		case c.none != "" && (f == nil || f.Code != "no-forge" || !strings.Contains(f.Message, c.none)):
+			t.Errorf("%s: %v", name, err)
+		case c.none == "" && (err != nil || d != c.want || repo != c.repo):
+			t.Errorf("%s: %+v, %q, %v", name, d, repo, err)
+		}
+	}
+}
+
+// TestCheckConnection refuses what cannot work, without repeating a secret.
+func TestCheckConnection(t *testing.T) {
+	t.Parallel()
+	for path, c := range map[string]Connection{
+		"kind": {Kind: "svn"}, "url": {URL: "https://user:s3cret@h"}, "sources": {Sources: []string{"shop"}}, "app": {App: App{ID: 1, Key: "s3cret"}},
+		"author": {Author: named("A", "")}, "committer": {Committer: named("A\nB", "a@b")}, "signingKey": {SigningKey: "s3cret"}, "hookSecret": {HookSecret: strings.Repeat("s3cret", 50)},
+	} {
+		f := fault.As(c.Check())
+		if f == nil || len(f.Details) != 1 || f.Details[0].Path != path || strings.Contains(f.Error()+f.Details[0].Message, "s3cret") {
+			t.Errorf("%s: %+v", path, f)
+		}
+	}
+	if err := (Connection{Kind: forge.GitHub, URL: "https://h/x", Sources: []string{"a/b"}, App: App{1, 2, "k"}, Author: named("A", "a@b"), SigningKey: "-----BEGIN OPENSSH PRIVATE KEY-----"}).Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func named(name, email string) checkout.Person { return checkout.Person{Name: name, Email: email} }
