@@ -77,6 +77,8 @@ fuzz: ## Fuzz what strangers send, a minute each
 	go test -run '^$$' -fuzz FuzzReader -fuzztime 60s -fuzzminimizetime 10x ./internal/report
 	go test -run '^$$' -fuzz FuzzTrace -fuzztime 60s -fuzzminimizetime 10x ./internal/report
 	go test -run '^$$' -fuzz FuzzSignature -fuzztime 60s -fuzzminimizetime 10x ./internal/bug
+	go test -run '^$$' -fuzz FuzzChats -fuzztime 60s -fuzzminimizetime 10x ./internal/notify
+	go test -run '^$$' -fuzz FuzzRetryAfter -fuzztime 60s -fuzzminimizetime 10x ./internal/notify/httpcall
 	go test -run '^$$' -fuzz FuzzParseRemote -fuzztime 60s -fuzzminimizetime 10x ./internal/forge
 	for forge in github gitlab gitea; do go test -run '^$$' -fuzz FuzzWebhook -fuzztime 60s -fuzzminimizetime 10x ./internal/forge/$$forge || exit 1; done
 	go test -run '^$$' -fuzz FuzzRequest -fuzztime 60s -fuzzminimizetime 10x ./test

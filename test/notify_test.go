@@ -26,7 +26,7 @@ var (
 // between: the message arrives once, signed, and the log of deliveries tells how.
 func TestWebhook(t *testing.T) {
 	t.Parallel()
-	p := harness.StartProcess(t, map[string]string{"tests/a.spec.ts": harness.Test("adds") + spec("throw new Error('no <!everyone> \\u001b[31mred');")}, "TAS_WEBHOOKS_PRIVATE=true")
+	p := harness.StartProcess(t, map[string]string{"tests/a.spec.ts": harness.Test("adds"), "tests/b.spec.ts": spec("throw new Error('no <!everyone> \\u001b[31mred');")}, "TAS_WEBHOOKS_PRIVATE=true")
 	key := ""
 	receiver := notifytest.NewReceiver(t, func(http.Header, []byte) error { return nil })
 	receiver.Answer(func(n int) (int, map[string]string, string) {

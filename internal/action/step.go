@@ -115,6 +115,9 @@ func (s *Service) begin(ctx context.Context, a Action, claim string, t Timing) b
 	return true
 }
 
+// saveFor bounds the saving of what came of a try.
+const saveFor = 20 * time.Second
+
 // outcome is what came of a try.
 type outcome struct {
 	result json.RawMessage
@@ -176,7 +179,7 @@ func (s *Service) do(ctx context.Context, a Action) (o outcome) {
 func (s *Service) finish(ctx context.Context, a Action, claim string, t Timing, o outcome) {
 	stopped := ctx.Err() != nil && o.err != nil
 	// Also when the service ends: the claim is given up for the next one.
-	save, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.ClaimFor)
+	save, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveFor)
 	defer cancel()
 	err := s.Store.FinishAction(save, a.ID, claim, func(now *Action) error {
 		if stopped {

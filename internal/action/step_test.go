@@ -325,10 +325,11 @@ func TestHangs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{}
-		hold, begun := make(chan struct{}), 0
+		hold := make(chan struct{})
+		var begun atomic.Int32 // the race detector does not know synctest's clock
 		s := &action.Service{Store: m, Clock: time.Now, Log: slog.New(slog.DiscardHandler), Doers: map[action.Kind]action.Doer{
 			action.Message: doerFunc(func(context.Context, action.Action) (json.RawMessage, string, error) {
-				begun++
+				begun.Add(1)
 				<-hold // whatever ctx says
 				return nil, "", nil
 			})}}
@@ -342,8 +343,8 @@ func TestHangs(t *testing.T) {
 			t.Errorf("left behind after %s, renewed %d times: %+v", took, m.kept, m.a)
 		}
 		time.Sleep(time.Hour)
-		if err := s.Step(t.Context()); err != nil || begun != 1 {
-			t.Errorf("begun %d times, %v", begun, err)
+		if err := s.Step(t.Context()); err != nil || begun.Load() != 1 {
+			t.Errorf("begun %d times, %v", begun.Load(), err)
 		}
 		close(hold)
 		synctest.Wait()
@@ -352,8 +353,8 @@ func TestHangs(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Wait()
-		if begun != 2 || m.a.State != action.Done {
-			t.Errorf("begun %d times: %+v", begun, m.a)
+		if begun.Load() != 2 || m.a.State != action.Done {
+			t.Errorf("begun %d times: %+v", begun.Load(), m.a)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 
 	"tas-service/internal/fault"
 	"tas-service/internal/run"
@@ -14,8 +15,9 @@ import (
 // an embed, Slack 3,000 a block; each is kept well below.
 const (
 	failuresShown = 8
-	lineShown     = 180 // characters
-	discordText   = 4000
+	lineShown     = 180  // characters
+	discordText   = 4000 // as chats count characters: those of UTF-16
+	slackText     = 2500
 )
 
 // Body answers what is posted to a destination of a kind. What test code says is never
@@ -192,7 +194,7 @@ func slack(s summary) any {
 		}
 		return m{"type": "text", "text": t}
 	}
-	parts := []m{text(mark(s)+s.Title+"\n", true), text(s.text(), false)}
+	parts := []m{text(mark(s)+s.Title+"\n", true), text(cut(s.text(), slackText), false)}
 	if s.Link != "" {
 		parts = append(parts, text("\n", false), m{"type": "link", "url": s.Link, "text": s.Label})
 	}
@@ -267,7 +269,7 @@ func escapeMarkdown(text string, most int) string {
 	n := 0
 	for _, r := range text {
 		mark := r < 0x80 && (unicode.IsPunct(r) || unicode.IsSymbol(r))
-		if n += 1; mark {
+		if n += utf16.RuneLen(r); mark {
 			n++
 		}
 		if n > most-1 {
@@ -280,6 +282,17 @@ func escapeMarkdown(text string, most int) string {
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// cut answers at most so many characters of UTF-16 of a text.
+func cut(text string, most int) string {
+	n := 0
+	for i, r := range text {
+		if n += utf16.RuneLen(r); n > most-1 {
+			return text[:i] + "…"
+		}
+	}
+	return text
 }
 
 // tidy answers a text in one line without what steers a terminal or hides, at most so many

@@ -22,7 +22,17 @@ func (s *Service) Do(ctx context.Context, a action.Action) (json.RawMessage, str
 		return nil, "", fault.Wrap(err, fault.Invalid, "The message cannot be read as it was recorded.")
 	}
 	w.Event.ID = w.EventID
-	d, err := s.Store.Destination(ctx, a.ProjectID, w.Destination)
+	result, answer, err := s.send(ctx, a.ProjectID, w)
+	if f := fault.As(err); w.Event.Type == Test && f != nil && f.Kind != fault.Internal && !fault.Permanent(err) {
+		// Whoever sent a test looks at the answer, and sends another one.
+		return result, answer, fault.Wrap(err, fault.External, "%s", f.Message).WithFix("%s", f.Fix)
+	}
+	return result, answer, err
+}
+
+// send sends an event to the destination that the wish names, as that one is now.
+func (s *Service) send(ctx context.Context, projectID string, w wish) (json.RawMessage, string, error) {
+	d, err := s.Store.Destination(ctx, projectID, w.Destination)
 	switch {
 	case fault.KindOf(err) == fault.NotFound:
 		return nil, "", fault.New(fault.NotFound, "The destination was removed before this was sent.").WithFix("Add it again if it should hear of what comes.")

@@ -16,6 +16,9 @@ import (
 	"golang.org/x/net/html"
 
 	"tas-service/internal/account"
+	"tas-service/internal/action"
+	"tas-service/internal/notify"
+	"tas-service/internal/notify/httpcall"
 	"tas-service/internal/project"
 	"tas-service/internal/secret"
 	"tas-service/internal/server/route"
@@ -82,6 +85,9 @@ func newHouseWith(t *testing.T, change func(*web.App)) *house {
 func (h *house) wireAccounts() {
 	h.app.Settings = &project.Settings{Records: h.db, Notes: h.people, Checker: looks{}}
 	h.app.Levels = []string{"bubblewrap", "none"}
+	actions := &action.Service{Store: h.db, Notes: h.people, Clock: h.app.Now, Log: slog.New(slog.DiscardHandler)}
+	h.app.Actions = actions
+	h.app.Notify = &notify.Service{Store: h.db, Actions: actions, Projects: h.db, Runs: h.db, Bugs: h.db, Notes: h.people, Caller: httpcall.New(true), Insecure: true, Clock: h.app.Now}
 }
 
 // looks is a checker that finds one thing wrong.

@@ -141,7 +141,7 @@ function go(step) {
   next.querySelector('a.main')?.focus({ preventScroll: true });
   next.scrollIntoView({ block: 'nearest' });
 }
-const areas = { r: 'runs', t: 'tests', c: 'collections', h: 'health', s: 'settings' };
+const areas = { r: 'runs', t: 'tests', c: 'collections', h: 'health', a: 'activity', s: 'settings' };
 document.addEventListener('keydown', event => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches?.('input, textarea, select, [contenteditable]') || document.querySelector('dialog[open]')) return;
   const base = document.body.dataset.base, key = event.key;

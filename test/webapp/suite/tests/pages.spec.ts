@@ -23,7 +23,11 @@ const pages: Record<string, string> = {
   'health': `${shop}/health`,
   'nothing to see in health': `${empty}/health`,
   'a bug': `${shop}/bugs/BUG-1`,
+  'activity': `${shop}/activity`,
+  'nothing was done to the outside yet': `${empty}/activity`,
   'settings': `${shop}/settings`,
+  'nobody is told yet': `${empty}/settings/notifications`,
+  'a new destination': `${empty}/settings/notifications/new`,
   'members': `${shop}/members`,
   'audit log': `${shop}/settings/audit`,
   'profile': '/profile',
@@ -68,6 +72,25 @@ test('a test', async ({ page }) => {
   await page.locator('main a.main').first().click();
   await expect(page.getByRole('heading', { name: 'History' })).toBeVisible();
   await look(page, 'a test', 200);
+});
+
+test('a destination and its messages', async ({ page }) => {
+  await page.goto(`${empty}/settings/notifications/new`);
+  await page.getByLabel('Name').fill(`room ${test.info().project.name} ${Date.now()}`);
+  await page.locator('input[name=url]').fill('https://no-such-host.invalid/hook');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await look(page, 'the key of a destination', 200);
+  await page.goto(`${empty}/settings/notifications`);
+  await page.locator('main a.main', { hasText: `room ${test.info().project.name} ` }).first().click();
+  await page.getByRole('button', { name: 'Send test' }).click();
+  await expect(page.locator('#deliveries')).toContainText('a test message');
+  await look(page, 'a destination', 200);
+  await page.locator('#deliveries a.main').first().click();
+  await expect(page.getByRole('heading', { name: 'What happened' })).toBeVisible();
+  await look(page, 'an action', 200);
+  await page.goto(`${empty}/settings/notifications`);
+  await page.locator('main a.main', { hasText: `room ${test.info().project.name} ` }).first().click();
+  await page.getByRole('button', { name: 'Remove it and its secrets' }).click();
 });
 
 test('sign in', async ({ page, context }) => {
