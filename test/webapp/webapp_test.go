@@ -3,6 +3,7 @@
 package webapp
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"io/fs"
@@ -11,6 +12,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"tas-service/internal/action"
+	"tas-service/internal/pull"
 	"testing"
 	"time"
 
@@ -78,6 +81,8 @@ func TestWebApp(t *testing.T) {
 	nowhere := s.Begin(t, grep, map[string]any{"grep": ".", "branch": "nowhere"})
 	s.Wait(t, sharded)
 	s.Wait(t, nowhere)
+	propose(t, s)
+	s.Wait(t, s.Begin(t, grep, map[string]any{"grep": ".", "branch": "tas/heal-price", "prNumber": 1}))
 
 	// The paths that people see; the API's key opens none of them.
 	runs := func(p string) string { return "/projects/" + p + "/runs" }
@@ -111,6 +116,40 @@ func TestWebApp(t *testing.T) {
 	}
 	if passed := st["passed"].(float64); passed < 60 {
 		t.Errorf("only %v tests ran: is the suite whole?", passed)
+	}
+}
+
+// propose has the service open a pull request, whose branch nobody has checked out.
+func propose(t *testing.T, s *harness.System) {
+	t.Helper()
+	ctx, db := context.Background(), s.Server.Store()
+	s.Repo.Git(t, "checkout", "--quiet", "-b", "work")
+	if err := db.UpdateProject(ctx, s.ProjectID, func(p *project.Project) error { p.Repository.Branch = "main"; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	const was, is = "price = '4.50'", "price = '5.40'"
+	from := 0
+	for i, line := range strings.Split(shop, "\n") {
+		if strings.Contains(line, was) {
+			from = i
+		}
+	}
+	lines := strings.Split(shop, "\n")
+	hunk := fmt.Sprintf("@@ -%d,3 +%d,3 @@\n %s\n-%s\n+%s\n %s\n", from, from, lines[from-1], lines[from], strings.Replace(lines[from], was, is, 1), lines[from+1])
+	a, err := s.Server.Pulls().Propose(ctx, s.ProjectID, pull.Proposal{Key: "heal-price", Base: "main", BaseCommit: s.Repo.Git(t, "rev-parse", "main"), Branch: "tas/heal-price",
+		Patch: "diff --git a/tests/shop.spec.ts b/tests/shop.spec.ts\n--- a/tests/shop.spec.ts\n+++ b/tests/shop.spec.ts\n" + hunk, At: time.Now().Truncate(time.Second),
+		Message: "Expect the price that the page shows", Title: "Expect the price that the page shows", Body: "The page shows `5.40`.\n\n| before | after |\n|---|---|\n| 4.50 | 5.40 |\n\n- one\n- <b>two</b>", About: "a repair"}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		now, err := db.Action(ctx, s.ProjectID, a.ID)
+		if err != nil || now.State == action.Failed || time.Now().After(deadline) {
+			t.Fatalf("%+v, %v", now, err)
+		}
+		if now.State == action.Done {
+			return
+		}
 	}
 }
 
