@@ -36,6 +36,7 @@ type Connection struct {
 	URL        string // of the forge, with the path below which it is installed
 	Token      string // secret
 	App        App
+	SecretsFor string   // the origin that Token and App were entered for: they are sent to no other
 	HookSecret string   // that the forge signs its webhooks with; "" takes none
 	Sources    []string // "owner/repo" of the application, at the same forge
 	Author     checkout.Person

@@ -3,6 +3,7 @@ package pull
 import (
 	"cmp"
 	"context"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -78,14 +79,50 @@ func dialOf(p project.Project, c Connection) (d Dial, repo string, err error) {
 	if err != nil {
 		return d, "", none("its tests repository's address does not lead to one.", "Write it as https://host/owner/repository.git or git@host:owner/repository.git.")
 	}
-	d = Dial{Kind: cmp.Or(c.Kind, forge.KindOfHost(base)), URL: cmp.Or(strings.TrimSuffix(c.URL, "/"), base), Token: cmp.Or(c.Token, r.Token), App: c.App}
+	d = Dial{Kind: cmp.Or(c.Kind, forge.KindOfHost(base)), URL: cmp.Or(strings.TrimSuffix(c.URL, "/"), base)}
 	if d.Kind == "" {
 		return d, "", none("it is not known which kind of forge "+base+" is.", "Choose it in the settings of pull requests.")
 	}
+	// A secret is for one forge, and whoever changes an address need not know the secret.
+	own := maySend(c.SecretsFor, d.URL)
+	if own {
+		d.Token, d.App = c.Token, c.App
+	}
+	if d.Token == "" && d.App == (App{}) && maySend(base, d.URL) {
+		d.Token = r.Token
+	}
 	if d.Token == "" && d.App.ID == 0 {
+		switch {
+		case !own && (c.Token != "" || c.App.ID != 0):
+			return d, "", none("what was entered for "+cmp.Or(c.SecretsFor, "another forge")+" is not sent to "+originOf(d.URL)+".", "Enter a token of that one in the settings of pull requests.")
+		case r.Token != "":
+			return d, "", none("the tests repository's token is for "+originOf(base)+", and is not sent to "+originOf(d.URL)+".", "Enter a token of that one in the settings of pull requests.")
+		}
 		return d, "", none("there is no token for it.", "Enter one in the settings of pull requests, or with the tests repository.")
 	}
 	return d, forge.Below(d.URL, repo), nil
+}
+
+// originOf answers the scheme and the host of an address, with its port where it is not the
+// usual one; "" for one that has none. GitHub's names are one.
+func originOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	scheme, host := strings.ToLower(u.Scheme), strings.ToLower(u.Host)
+	host = strings.TrimSuffix(host, map[string]string{"https": ":443", "http": ":80"}[scheme])
+	if forge.KindOfHost(host) == forge.GitHub {
+		host = "github.com"
+	}
+	return scheme + "://" + host
+}
+
+// maySend reports whether what was entered for one address may be sent to another: to the
+// same host, and not in clear where it was not before.
+func maySend(entered, to string) bool {
+	from, to := originOf(entered), originOf(to)
+	return from != "" && (from == to || "https"+strings.TrimPrefix(from, "http") == to)
 }
 
 // LocalRepo names a project's repository at the local forge.
@@ -95,6 +132,9 @@ func LocalRepo(p project.Project) string { return "local/" + p.Slug }
 func (l Link) Source(ctx context.Context) (checkout.Source, error) {
 	r := l.Project.Repository
 	src := checkout.Source{Key: l.Project.ID, URL: r.URL, Token: r.Token}
+	if !r.Local() && !maySend(l.dial.URL, r.URL) {
+		return src, nil // over ssh, or at a host that the forge's token is not for
+	}
 	if token, err := l.Forge.Credentials(ctx); err != nil || token != "" {
 		src.Token = token
 		return src, err
@@ -172,13 +212,21 @@ func (s *Service) Update(ctx context.Context, v account.Viewer, projectID string
 	if err := administers(v, projectID); err != nil {
 		return err
 	}
-	err := s.Store.UpdateConnection(ctx, projectID, func(c *Connection) error {
+	p, err := s.Projects.Project(ctx, projectID)
+	if err != nil {
+		return err
+	}
+	err = s.Store.UpdateConnection(ctx, projectID, func(c *Connection) error {
 		was := *c
 		if err := change(c); err != nil {
 			return err
 		}
 		c.ProjectID, c.ChangedAt = projectID, s.Clock().UTC()
-		if hostOf(was.URL) != hostOf(c.URL) || was.Kind != c.Kind && was.Kind != "" {
+		to := c.URL
+		if to == "" {
+			to, _, _ = forge.ParseRemote(p.Repository.URL) // none is for nobody
+		}
+		if !maySend(was.SecretsFor, to) || was.Kind != c.Kind && was.Kind != "" {
 			// A secret is for one forge: whoever enters another one's address must not send it there.
 			if c.Token == was.Token {
 				c.Token = ""
@@ -187,18 +235,13 @@ func (s *Service) Update(ctx context.Context, v account.Viewer, projectID string
 				c.App = App{}
 			}
 		}
+		c.SecretsFor = originOf(to)
 		return c.Check()
 	})
 	if err != nil {
 		return err
 	}
 	return s.Notes.Note(ctx, v, account.ActSettings, projectID, "pull requests")
-}
-
-func hostOf(address string) string {
-	_, rest, _ := strings.Cut(address, "://")
-	host, _, _ := strings.Cut(rest, "/")
-	return strings.ToLower(host)
 }
 
 // CheckConnection looks whether the forge answers and what the service may do there, for

@@ -72,16 +72,23 @@ func TestDial(t *testing.T) {
 		repo       string
 		none       string
 	}{
-		"github.com":    {"https://github.com/shop/tests.git", "t", Connection{}, Dial{Kind: forge.GitHub, URL: "https://github.com", Token: "t"}, "shop/tests", ""},
-		"its own token": {"git@gitlab.com:a/b/tests.git", "t", Connection{Token: "own"}, Dial{Kind: forge.GitLab, URL: "https://gitlab.com", Token: "own"}, "a/b/tests", ""},
-		"below a path":  {"https://h/git/shop/tests.git", "t", Connection{Kind: forge.Gitea, URL: "https://h/git/"}, Dial{Kind: forge.Gitea, URL: "https://h/git", Token: "t"}, "shop/tests", ""},
-		"an app":        {"https://github.com/shop/tests", "", Connection{App: App{1, 2, "k"}}, Dial{Kind: forge.GitHub, URL: "https://github.com", App: App{1, 2, "k"}}, "shop/tests", ""},
-		"local":         {"file:///srv/tests", "", Connection{}, Dial{Kind: forge.Local, Path: "file:///srv/tests", Repo: "local/shop"}, "local/shop", ""},
-		"unknown host":  {"https://git.example.com/shop/tests", "t", Connection{}, Dial{}, "", "which kind"},
-		"no token":      {"https://github.com/shop/tests", "", Connection{}, Dial{}, "", "no token"},
-		"no repository": {"", "", Connection{}, Dial{}, "", "no tests repository"},
-		"not local":     {"https://github.com/shop/tests", "t", Connection{Kind: forge.Local}, Dial{}, "", "not on the service's own machine"},
-		"no path":       {"https://github.com/tests", "t", Connection{}, Dial{}, "", "does not lead"},
+		"github.com":                   {"https://github.com/shop/tests.git", "t", Connection{}, Dial{Kind: forge.GitHub, URL: "https://github.com", Token: "t"}, "shop/tests", ""},
+		"its own token":                {"git@gitlab.com:a/b/tests.git", "t", Connection{Token: "own", SecretsFor: "https://gitlab.com"}, Dial{Kind: forge.GitLab, URL: "https://gitlab.com", Token: "own"}, "a/b/tests", ""},
+		"below a path":                 {"https://h/git/shop/tests.git", "t", Connection{Kind: forge.Gitea, URL: "https://h/git/"}, Dial{Kind: forge.Gitea, URL: "https://h/git", Token: "t"}, "shop/tests", ""},
+		"an app":                       {"https://github.com/shop/tests", "", Connection{App: App{1, 2, "k"}, SecretsFor: "https://github.com"}, Dial{Kind: forge.GitHub, URL: "https://github.com", App: App{1, 2, "k"}}, "shop/tests", ""},
+		"local":                        {"file:///srv/tests", "", Connection{}, Dial{Kind: forge.Local, Path: "file:///srv/tests", Repo: "local/shop"}, "local/shop", ""},
+		"unknown host":                 {"https://git.example.com/shop/tests", "t", Connection{}, Dial{}, "", "which kind"},
+		"no token":                     {"https://github.com/shop/tests", "", Connection{}, Dial{}, "", "no token"},
+		"no repository":                {"", "", Connection{}, Dial{}, "", "no tests repository"},
+		"not local":                    {"https://github.com/shop/tests", "t", Connection{Kind: forge.Local}, Dial{}, "", "not on the service's own machine"},
+		"an app beside a token":        {"https://github.com/shop/tests", "t", Connection{App: App{1, 2, "k"}, SecretsFor: "https://github.com"}, Dial{Kind: forge.GitHub, URL: "https://github.com", App: App{1, 2, "k"}}, "shop/tests", ""},
+		"its api":                      {"https://github.com/shop/tests", "t", Connection{URL: "https://api.github.com"}, Dial{Kind: forge.GitHub, URL: "https://api.github.com", Token: "t"}, "shop/tests", ""},
+		"repository's token elsewhere": {"https://github.com/shop/tests", "t", Connection{Kind: forge.Gitea, URL: "https://evil.example"}, Dial{}, "", "is not sent to https://evil.example"},
+		"at another port":              {"https://git.example.com/shop/tests", "t", Connection{Kind: forge.Gitea, URL: "https://git.example.com:8443"}, Dial{}, "", "is not sent to"},
+		"in clear":                     {"https://git.example.com/shop/tests", "t", Connection{Kind: forge.Gitea, URL: "http://git.example.com"}, Dial{}, "", "is not sent to"},
+		"repository moved":             {"https://evil.example/shop/tests", "", Connection{Kind: forge.Gitea, Token: "own", SecretsFor: "https://git.example.com"}, Dial{}, "", "is not sent to https://evil.example"},
+		"app's repository moved":       {"https://evil.example/shop/tests", "", Connection{Kind: forge.GitHub, App: App{1, 2, "k"}, SecretsFor: "https://github.com"}, Dial{}, "", "is not sent to https://evil.example"},
+		"no path":                      {"https://github.com/tests", "t", Connection{}, Dial{}, "", "does not lead"},
 	} {
 		d, repo, err := dialOf(project.Project{ID: "p", Slug: "shop", Repository: project.Repository{URL: c.url, Token: c.token}}, c.c)
 		switch f := fault.As(err); {

@@ -23,6 +23,7 @@ const (
 type connectionDetail struct {
 	AppID          int64           `json:"appId,omitempty"`
 	InstallationID int64           `json:"installationId,omitempty"`
+	SecretsFor     string          `json:"secretsFor,omitempty"`
 	Sources        []string        `json:"sources,omitempty"`
 	Author         checkout.Person `json:"author"`
 	Committer      checkout.Person `json:"committer"`
@@ -51,7 +52,7 @@ func (db *DB) scanConnection(r row) (pull.Connection, error) {
 	if err := fromJSON(detail, &d); err != nil {
 		return c, err
 	}
-	c.App.ID, c.App.InstallationID = d.AppID, d.InstallationID
+	c.App.ID, c.App.InstallationID, c.SecretsFor = d.AppID, d.InstallationID, d.SecretsFor
 	c.Sources, c.Author, c.Committer, c.Quiet, c.Deaf, c.ChangedAt = d.Sources, d.Author, d.Committer, d.Quiet, d.Deaf, at(changed)
 	return c, nil
 }
@@ -85,7 +86,7 @@ func (db *DB) UpdateConnection(ctx context.Context, projectID string, change fun
 		if err := change(&c); err != nil {
 			return err
 		}
-		detail := toJSON(connectionDetail{AppID: c.App.ID, InstallationID: c.App.InstallationID, Sources: c.Sources, Author: c.Author, Committer: c.Committer, Quiet: c.Quiet, Deaf: c.Deaf})
+		detail := toJSON(connectionDetail{AppID: c.App.ID, InstallationID: c.App.InstallationID, SecretsFor: c.SecretsFor, Sources: c.Sources, Author: c.Author, Committer: c.Committer, Quiet: c.Quiet, Deaf: c.Deaf})
 		return exec(ctx, tx, `INSERT INTO connection (project_id, kind, url, token, app_key, hook_secret, signing_key, detail, changed_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 			ON CONFLICT (project_id) DO UPDATE SET kind = excluded.kind, url = excluded.url, token = excluded.token, app_key = excluded.app_key,
 			hook_secret = excluded.hook_secret, signing_key = excluded.signing_key, detail = excluded.detail, changed_at = excluded.changed_at`,

@@ -29,7 +29,7 @@ func connections(t *testing.T, db, other *store.DB) {
 	if !reflect.DeepEqual(c, forges.Connection{ProjectID: p.ID}) {
 		t.Errorf("before anything is set: %+v", c)
 	}
-	want := forges.Connection{ProjectID: p.ID, Kind: forge.Gitea, URL: "https://git.example.com/x", Token: "t-s3cret", App: forges.App{ID: 1, InstallationID: 2, Key: "k-s3cret"}, HookSecret: "h-s3cret",
+	want := forges.Connection{ProjectID: p.ID, Kind: forge.Gitea, URL: "https://git.example.com/x", Token: "t-s3cret", App: forges.App{ID: 1, InstallationID: 2, Key: "k-s3cret"}, SecretsFor: "https://git.example.com", HookSecret: "h-s3cret",
 		Sources: []string{"shop/web"}, Author: checkout.Person{Name: "A", Email: "a@b"}, Committer: checkout.Person{Name: "C", Email: "c@d"}, SigningKey: "s-s3cret", Quiet: true, Deaf: true, ChangedAt: time.UnixMilli(1_790_000_000_000).UTC()}
 	must(t, db.UpdateConnection(ctx, p.ID, func(c *forges.Connection) error { *c = want; return nil }))
 	if c, err = other.Connection(ctx, p.ID); err != nil || !reflect.DeepEqual(c, want) {
