@@ -116,7 +116,8 @@ func (a *Action) note(e Event) {
 // Doer carries out one kind of deed. It may be called again after a crash or a lost answer
 // for what it has done already, so it looks first. It is given the action as it was read;
 // errors of the kinds fault.Unavailable, fault.RateLimited and fault.Internal are tried
-// again, others are final. An answer beside an error is kept as well. It ends when ctx does:
+// again, others are final. A result or an answer beside an error is
+// kept as well. It ends when ctx does:
 // one that does not is left behind, and nothing of the same Serial is begun by this service
 // until it has ended.
 type Doer interface {

@@ -49,9 +49,9 @@ const (
 )
 
 // Ask records a wish and answers the action. The same wish under the same key changes
-// nothing; another one is the next version, which is done in its turn: one that waits for
-// a person goes on waiting, and what a person rejected stays rejected until it is approved.
-// What was given up is tried anew.
+// nothing; another one is the next version, which is done in its turn, after a person has
+// approved it where the project's policy says so: one that waits goes on waiting, and what
+// a person rejected stays rejected until it is approved. What was given up is tried anew.
 func (s *Service) Ask(ctx context.Context, w Wish) (Action, error) {
 	detail, err := json.Marshal(w.Detail)
 	if err != nil {
@@ -91,7 +91,11 @@ func (s *Service) Ask(ctx context.Context, w Wish) (Action, error) {
 		known.Wish = detail
 		known.Version++
 		known.renew(now)
-		if known.State == Done || known.State == Failed {
+		switch {
+		case known.State == Waiting || known.State == Rejected:
+		case p.Waits(known.Kind) && known.Version > 1:
+			known.State = Waiting // a person approves what they saw, not what comes after it
+		default:
 			known.State = Pending
 		}
 		known.note(Event{At: now, What: "asked", Version: known.Version, By: w.AskedBy})

@@ -139,6 +139,7 @@ func (s *Service) carryOut(ctx context.Context, a Action, claim string, t Timing
 	}()
 	renew := time.NewTicker(t.ClaimFor / 4)
 	defer renew.Stop()
+	kept := time.Now() // when the claim is known to have been ours
 	var late <-chan time.Time
 	over := doing.Done()
 	for {
@@ -153,10 +154,20 @@ func (s *Service) carryOut(ctx context.Context, a Action, claim string, t Timing
 			s.finish(ctx, a, claim, t, outcome{err: fault.New(fault.Unavailable, "It took longer than %s.", t.DoFor)})
 			return
 		case <-renew.C:
-			if err := s.Store.KeepClaim(ctx, a.ID, claim, t.ClaimFor); fault.KindOf(err) == fault.Superseded {
-				stop() // another service does it
-			} else if err != nil && ctx.Err() == nil {
+			asked := time.Now()
+			within, cancel := context.WithTimeout(ctx, t.ClaimFor/4)
+			err := s.Store.KeepClaim(within, a.ID, claim, t.ClaimFor)
+			cancel()
+			if err == nil {
+				kept = asked
+				break
+			}
+			if ctx.Err() == nil {
 				s.Log.Warn("a claim cannot be renewed", "action", a.ID, "error", err)
+			}
+			// Another service does it, or may as soon as the claim is over.
+			if fault.KindOf(err) == fault.Superseded || time.Since(kept) >= t.ClaimFor/2 {
+				stop()
 			}
 		}
 	}
@@ -208,12 +219,12 @@ func (s *Service) settle(a *Action, version int, t Timing, o outcome) {
 			a.Since = &at
 		}
 	}
+	if o.result != nil {
+		a.Result = o.result // also beside an error: the next try goes on from there
+	}
 	switch {
 	case o.err == nil:
 		a.DoneAs, a.DoneAt = version, &at
-		if o.result != nil {
-			a.Result = o.result
-		}
 		if !newer && a.State == Pending {
 			a.State = Done
 		}

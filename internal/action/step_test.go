@@ -359,11 +359,92 @@ func TestHangs(t *testing.T) {
 	})
 }
 
+// TestLeaseLost tells a deed to end before its claim is over when that cannot be renewed,
+// since another service may begin it then.
+func TestLeaseLost(t *testing.T) {
+	t.Parallel()
+	for name, keep := range map[string]func(ctx context.Context) error{
+		"refused": func(context.Context) error { return errors.New("the database is away") },
+		"hangs":   func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			m := &memory{keep: keep}
+			began := time.Now()
+			var ended time.Duration
+			s := &action.Service{Store: m, Clock: time.Now, Log: slog.New(slog.DiscardHandler), Doers: map[action.Kind]action.Doer{
+				action.Message: doerFunc(func(ctx context.Context, _ action.Action) (json.RawMessage, string, error) {
+					<-ctx.Done()
+					ended = time.Since(began)
+					return nil, "", ctx.Err()
+				})}}
+			m.a = action.Action{ID: "1", Serial: "s", Kind: action.Message, Version: 1, State: action.Pending}
+			if err := s.Step(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			s.Wait()
+			if ended == 0 || ended >= action.DefaultTiming.ClaimFor {
+				t.Errorf("%s: it ended after %s", name, ended)
+			}
+		})
+	}
+}
+
+// TestResultBesideError keeps what a try found out before it failed.
+func TestResultBesideError(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.doing(func(context.Context, action.Action) (json.RawMessage, string, error) {
+		return json.RawMessage(`{"commit":"c"}`), "", fault.New(fault.Unavailable, "Not now.")
+	})
+	a := d.ask(t, "k", 1)
+	d.step(t)
+	if got := d.get(t, a.ID); got.State != action.Pending || string(got.Result) != `{"commit":"c"}` {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestNewerWaits has a person approve each version where the policy says so, not only the
+// first one.
+func TestNewerWaits(t *testing.T) {
+	t.Parallel()
+	d, ctx := newDesk(t), context.Background()
+	wish := func(detail int) action.Action {
+		t.Helper()
+		a, err := d.Ask(ctx, action.Wish{ProjectID: d.p.ID, Key: "pr", Kind: action.PullRequest, Detail: detail})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	d.Doers = map[action.Kind]action.Doer{action.PullRequest: doerFunc(func(context.Context, action.Action) (json.RawMessage, string, error) { return nil, "", nil })}
+	if a := wish(1); a.State != action.Pending {
+		t.Errorf("%+v", a)
+	}
+	if err := d.SetPolicy(ctx, d.as(account.RoleAdministrator), d.p.ID, action.PullRequestsWait); err != nil {
+		t.Fatal(err)
+	}
+	a := wish(2)
+	if a.State != action.Waiting {
+		t.Errorf("asked for after the policy was set: %+v", a)
+	}
+	if err := d.Approve(ctx, d.as(account.RoleMember), d.p.ID, a.ID, 2); err != nil {
+		t.Fatal(err)
+	}
+	d.step(t)
+	if got := d.get(t, a.ID); got.State != action.Done {
+		t.Errorf("%+v", got)
+	}
+	if a = wish(3); a.State != action.Waiting || a.DoneAs != 2 {
+		t.Errorf("changed after it was approved: %+v", a)
+	}
+}
+
 // memory is one action, for tests on a clock that real databases do not follow.
 type memory struct {
 	action.Store
 	a    action.Action
 	kept int
+	keep func(ctx context.Context) error
 }
 
 func (m *memory) DueActions(_ context.Context, _ []action.Kind, now time.Time, _ int) ([]string, error) {
@@ -377,8 +458,11 @@ func (m *memory) ClaimAction(context.Context, string, string, time.Time, time.Du
 	return m.a, true, nil
 }
 
-func (m *memory) KeepClaim(context.Context, string, string, time.Duration) error {
+func (m *memory) KeepClaim(ctx context.Context, _, _ string, _ time.Duration) error {
 	m.kept++
+	if m.keep != nil {
+		return m.keep(ctx)
+	}
 	return nil
 }
 

@@ -27,7 +27,8 @@ type Store interface {
 	// then, or false where somebody else was quicker or has another one of its Serial. Time is
 	// the database's own.
 	ClaimAction(ctx context.Context, id, claim string, now time.Time, d time.Duration) (Action, bool, error)
-	// KeepClaim has a claim last for d from now on: fault.Superseded where another one took over.
+	// KeepClaim has a claim last for d from now on: fault.Superseded where another one took over,
+	// or began something of the same Serial because the claim was over.
 	KeepClaim(ctx context.Context, id, claim string, d time.Duration) error
 	// FinishAction changes an action under a claim and gives the claim up: fault.Superseded
 	// where another one took over, and nothing is changed.

@@ -162,7 +162,12 @@ func (db *DB) ClaimAction(ctx context.Context, id, claim string, now time.Time, 
 // KeepClaim has a claim last longer.
 func (db *DB) KeepClaim(ctx context.Context, id, claim string, d time.Duration) error {
 	return db.tx(ctx, func(tx txn) error {
-		res, err := tx.ExecContext(ctx, `UPDATE action SET claim_until = `+db.now+` + $3 WHERE id = $1 AND claim = $2`, id, claim, d.Milliseconds())
+		// As in ClaimAction. One that was over comes to life again only if nothing of its serial was begun.
+		if err := lockPeople(ctx, tx); err != nil {
+			return err
+		}
+		res, err := tx.ExecContext(ctx, `UPDATE action SET claim_until = `+db.now+` + $3 WHERE id = $1 AND claim = $2
+			AND NOT EXISTS (SELECT 1 FROM action AS other WHERE other.serial = action.serial AND other.id <> action.id AND other.claim_until > 0 AND other.claim_until >= `+db.now+`)`, id, claim, d.Milliseconds())
 		if err != nil {
 			return translate(err)
 		}

@@ -124,6 +124,13 @@ func claims(t *testing.T, db, other *store.DB) {
 		t.Fatal(ok, err)
 	}
 	must(t, db.KeepClaim(ctx, ids[1], "stale", -time.Hour)) // nobody else has it yet
+	if _, ok, err := other.ClaimAction(ctx, ids[3], "beside", now, time.Hour); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	if err := db.KeepClaim(ctx, ids[1], "stale", time.Hour); fault.KindOf(err) != fault.Superseded {
+		t.Errorf("a claim that was over came to life beside another one of its serial: %v", err)
+	}
+	must(t, other.FinishAction(ctx, ids[3], "beside", func(*action.Action) error { return nil }))
 	if _, ok, err := other.ClaimAction(ctx, ids[1], "fresh", now, time.Hour); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
