@@ -2,9 +2,13 @@ package git
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/google/uuid"
 
@@ -92,9 +96,98 @@ func (m *Mirrors) fromSpare(ctx context.Context, src checkout.Source, commit, di
 
 // restore brings a working copy to a commit and reports whether it is exactly that.
 func (c command) restore(ctx context.Context, commit string) bool {
-	if _, err := c.run(ctx, "checkout", "--quiet", "--force", "--detach", commit, "--"); err != nil {
+	// A file is not written anew where only the way changed in which it would be.
+	rules, err := c.run(ctx, "diff-tree", "-r", "--name-only", "HEAD", commit, "--", ":(top,glob)**/.gitattributes")
+	if err != nil || rules != "" {
+		return false
+	}
+	if _, err := c.run(ctx, "checkout", "--quiet", "--force", "--detach", commit, "--"); err != nil || !c.whole(ctx) {
 		return false
 	}
 	left, err := c.run(ctx, "status", "--porcelain", "--ignored", "--untracked-files=all", "--no-renames")
 	return err == nil && left == ""
+}
+
+// whole reports whether a working copy has the files and folders of its index and no other
+// ones, each under one name, and gives them the rights that new ones have. Git tells less:
+// it never looks into what is called .git, nor into the folders of submodules.
+func (c command) whole(ctx context.Context) bool {
+	listed, err := c.run(ctx, "ls-files", "--stage", "-z")
+	if err != nil {
+		return false
+	}
+	modes, folders := map[string]string{}, map[string]bool{".": true}
+	for entry := range strings.SplitSeq(strings.TrimSuffix(listed, "\x00"), "\x00") {
+		about, name, ok := strings.Cut(entry, "\t")
+		if !ok || strings.HasPrefix(about, "160000 ") {
+			return false // a submodule, or nothing at all
+		}
+		modes[name] = about[:6]
+		for at := path.Dir(name); !folders[at]; at = path.Dir(at) {
+			folders[at] = true
+		}
+	}
+	rights, err := newRights(filepath.Dir(c.dir))
+	if err != nil {
+		return false
+	}
+	seen := 0
+	err = filepath.WalkDir(c.dir, func(at string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(c.dir, at)
+		if err != nil {
+			return err
+		}
+		name = filepath.ToSlash(name)
+		if name == ".git" && d.Type().IsRegular() {
+			return nil // the service's own
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		own, ok := info.Sys().(*syscall.Stat_t)
+		if !ok || int(own.Uid) != os.Geteuid() {
+			return errNotWhole
+		}
+		want := rights
+		switch mode := modes[name]; {
+		case d.IsDir() && folders[name]:
+			// Tests may have put one with rights of its own in its place.
+			if info.Mode()&(fs.ModeSetuid|fs.ModeSticky) != 0 {
+				return errNotWhole
+			}
+		case d.Type()&fs.ModeSymlink != 0 && mode == "120000":
+			seen++
+			return nil
+		case d.Type().IsRegular() && own.Nlink == 1 && (mode == "100644" || mode == "100755") && info.Mode()&(fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky) == 0:
+			if seen++; mode == "100644" {
+				want &^= 0o111
+			}
+		default:
+			return errNotWhole
+		}
+		if info.Mode().Perm() != want {
+			return os.Chmod(at, want)
+		}
+		return nil
+	})
+	return err == nil && seen == len(modes)
+}
+
+var errNotWhole = errors.New("the working copy is not as it should be")
+
+// newRights answers the rights that a new folder has, which are those of a new program, too.
+func newRights(in string) (fs.FileMode, error) {
+	probe := filepath.Join(in, ".probe-"+uuid.NewString())
+	if err := os.Mkdir(probe, 0o777); err != nil {
+		return 0, err
+	}
+	info, err := os.Lstat(probe)
+	if err := errors.Join(err, os.Remove(probe)); err != nil {
+		return 0, err
+	}
+	return info.Mode().Perm(), nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -35,8 +36,10 @@ func files(t *testing.T, dir string) (out []string) {
 		text := ""
 		switch {
 		case d.IsDir():
-			out = append(out, rel+"/")
+			out = append(out, rel+"/ "+info.Mode().String())
 			return nil
+		case d.Type().IsRegular() && info.Sys().(*syscall.Stat_t).Nlink > 1:
+			text = "which has another name as well"
 		case info.Mode()&fs.ModeSymlink != 0:
 			text, err = os.Readlink(path)
 		default:
@@ -125,6 +128,25 @@ func TestSpareIsAsFresh(t *testing.T) {
 			must(t, os.RemoveAll(filepath.Join(dir, "pages")))
 			write(t, filepath.Join(dir, "pages"), "x")
 		},
+		"a .git in a folder of the repository": func(t *testing.T, dir string) {
+			write(t, filepath.Join(dir, "pages", ".git", "config"), "[core]\n\tfsmonitor = evil\n")
+		},
+		"a file .git in a folder of the repository": func(t *testing.T, dir string) { write(t, filepath.Join(dir, "pages", ".git"), "gitdir: /\n") },
+		"in a submodule's folder":                   func(t *testing.T, dir string) { write(t, filepath.Join(dir, "sub", "evil"), "x") },
+		"a repository as the submodule": func(t *testing.T, dir string) {
+			sh(t, filepath.Join(dir, "sub"), "init", "-q")
+			write(t, filepath.Join(dir, "sub", "evil"), "x")
+		},
+		"empty folders": func(t *testing.T, dir string) {
+			must(t, os.MkdirAll(filepath.Join(dir, "e", "f"), 0o755))
+			must(t, os.MkdirAll(filepath.Join(dir, "pages", "g"), 0o755))
+		},
+		"rights of a file":   func(t *testing.T, dir string) { must(t, os.Chmod(filepath.Join(dir, "a.spec.ts"), 0o400)) },
+		"rights of a folder": func(t *testing.T, dir string) { must(t, os.Chmod(filepath.Join(dir, "pages"), 0o500)) },
+		"rights of the copy": func(t *testing.T, dir string) { must(t, os.Chmod(dir, 0o1777)) },
+		"another name of a file": func(t *testing.T, dir string) {
+			must(t, os.Link(filepath.Join(dir, "a.spec.ts"), filepath.Join(filepath.Dir(dir), "kept")))
+		},
 		"unreadable": func(t *testing.T, dir string) {
 			write(t, filepath.Join(dir, "closed", "evil"), "x")
 			must(t, os.Chmod(filepath.Join(dir, "closed"), 0))
@@ -135,6 +157,9 @@ func TestSpareIsAsFresh(t *testing.T) {
 			ctx, m := context.Background(), &git.Mirrors{Root: t.TempDir()}
 			url := repository(t, map[string]string{"a.spec.ts": "expect(1)\n", "pages/home.ts": "home\n", "pages/old.ts": "old\n", ".gitignore": "out/\n"})
 			repo := strings.TrimPrefix(url, "file://")
+			sh(t, repo, "update-index", "--add", "--cacheinfo", "160000,"+sh(t, repo, "rev-parse", "HEAD")+",sub")
+			sh(t, repo, "commit", "-q", "-m", "a submodule")
+			must(t, os.Mkdir(filepath.Join(repo, "sub"), 0o755))
 			src := checkout.Source{Key: "p", URL: url, Branch: "main"}
 			dirs := t.TempDir()
 			first, second, fresh := filepath.Join(dirs, "1"), filepath.Join(dirs, "2"), filepath.Join(dirs, "fresh")
@@ -236,5 +261,29 @@ func TestSparesAtOnce(t *testing.T) {
 		if spares, err := os.ReadDir(filepath.Join(m.Root, "p.spare")); err != nil || len(spares) == 0 || len(spares) > 4 {
 			t.Errorf("%d spares, %v", len(spares), err)
 		}
+	}
+}
+
+// TestSpareOfOtherAttributes writes all files anew where the attributes that say how they
+// are written changed.
+func TestSpareOfOtherAttributes(t *testing.T) {
+	t.Parallel()
+	ctx, m := context.Background(), &git.Mirrors{Root: t.TempDir()}
+	url := repository(t, map[string]string{"data/a.txt": "one\n", "b.ts": "b\n"})
+	repo := strings.TrimPrefix(url, "file://")
+	src := checkout.Source{Key: "p", URL: url, Branch: "main"}
+	first, second := filepath.Join(t.TempDir(), "1"), filepath.Join(t.TempDir(), "2")
+	if _, err := m.Make(ctx, src, first); err != nil {
+		t.Fatal(err)
+	}
+	must(t, m.Discard(ctx, src, first))
+	write(t, filepath.Join(repo, "data", ".gitattributes"), "*.txt text eol=crlf\n")
+	sh(t, repo, "add", "-A")
+	sh(t, repo, "commit", "-q", "-m", "y")
+	if _, err := m.Make(ctx, src, second); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(second, "data", "a.txt")); string(text) != "one\r\n" {
+		t.Errorf("%q, %v", text, err)
 	}
 }
