@@ -137,4 +137,7 @@ type Wish struct {
 	// Once says that a later wish under the key changes nothing: a message that was sent
 	// is not sent again because what it tells of has changed.
 	Once bool
+	// Amend, when set, is given the action that is there under the key and answers what to
+	// wish of it instead of Detail; false leaves it as it is. It may be called more than once.
+	Amend func(known Action) (detail any, ok bool)
 }

@@ -53,15 +53,13 @@ const (
 // approved it where the project's policy says so: one that waits goes on waiting, and what
 // a person rejected stays rejected until it is approved. What was given up is tried anew.
 func (s *Service) Ask(ctx context.Context, w Wish) (Action, error) {
-	detail, err := json.Marshal(w.Detail)
+	detail, err := written(w.Key, w.Detail)
 	if err != nil {
-		return Action{}, fault.Wrap(err, fault.Internal, "the wish of %s cannot be written", w.Key)
+		return Action{}, err
 	}
 	switch {
 	case w.ProjectID == "" || w.Key == "" || len(w.Key) > maxKey || !slices.Contains(Kinds(), w.Kind):
 		return Action{}, fault.New(fault.Internal, "an action needs a project, a key of at most %d bytes and a kind; it has %q, %.40q, %q", maxKey, w.ProjectID, w.Key, w.Kind)
-	case len(detail) > maxWish:
-		return Action{}, fault.New(fault.TooLarge, "What is to be done takes %d bytes to write down, more than %d.", len(detail), maxWish).WithFix("Ask for less at once.")
 	}
 	if w.Serial == "" {
 		w.Serial = w.ProjectID + "/" + w.Key
@@ -81,8 +79,23 @@ func (s *Service) Ask(ctx context.Context, w Wish) (Action, error) {
 			if p.Waits(w.Kind) {
 				known.State = Waiting
 			}
-		} else if w.Once || bytes.Equal(known.Wish, detail) {
-			return nil, nil
+		} else {
+			if w.Once {
+				return nil, nil
+			}
+			if w.Amend != nil {
+				amended, ok := w.Amend(*known)
+				if !ok {
+					return nil, nil
+				}
+				var err error
+				if detail, err = written(w.Key, amended); err != nil {
+					return nil, err
+				}
+			}
+			if bytes.Equal(known.Wish, detail) {
+				return nil, nil
+			}
 		}
 		if known.Kind != w.Kind {
 			return nil, fault.New(fault.Internal, "the key %s is one of a %s, not of a %s", w.Key, known.Kind, w.Kind)
@@ -106,6 +119,18 @@ func (s *Service) Ask(ctx context.Context, w Wish) (Action, error) {
 		s.wake()
 	}
 	return a, err
+}
+
+// written answers a wish as it is kept.
+func written(key string, detail any) ([]byte, error) {
+	out, err := json.Marshal(detail)
+	if err != nil {
+		return nil, fault.Wrap(err, fault.Internal, "the wish of %s cannot be written", key)
+	}
+	if len(out) > maxWish {
+		return nil, fault.New(fault.TooLarge, "What is to be done takes %d bytes to write down, more than %d.", len(out), maxWish).WithFix("Ask for less at once.")
+	}
+	return out, nil
 }
 
 // renew begins the tries anew.

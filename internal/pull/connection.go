@@ -119,8 +119,11 @@ type Store interface {
 	TakenDelivery(ctx context.Context, kind forge.Kind, projectID, delivery string) (bool, error)
 	// TakeDelivery notes that one was taken, and forgets those from before a time.
 	TakeDelivery(ctx context.Context, kind forge.Kind, projectID, delivery string, at, forget time.Time) error
-	// DefaultRunBefore answers the latest run of the default branch that came to a verdict
-	// and was started before another; fault.NotFound for none.
+	// NewerPullRun reports whether a run for a pull request was started after another one.
+	NewerPullRun(ctx context.Context, projectID string, p run.Pull, than string, at time.Time) (bool, error)
+	// DefaultRunBefore answers the latest run of the default branch that came to a verdict,
+	// was started before another, and was of all tests or of the same ones; fault.NotFound
+	// for none.
 	DefaultRunBefore(ctx context.Context, r run.Run) (run.Run, error)
 }
 

@@ -1,10 +1,12 @@
 package pull
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"tas-service/internal/action"
 	"tas-service/internal/fault"
@@ -25,9 +27,23 @@ type Results interface {
 type statusWish struct {
 	Repo   string       `json:"repo"`
 	Number int          `json:"number"`
-	Commit string       `json:"commit,omitempty"` // "" for the pull request's head when the run began
+	Commit string       `json:"commit,omitempty"` // the pull request's head when the run began; "" where it was not found out then
+	Run    order        `json:"run"`
+	Branch string       `json:"branch,omitempty"` // of a run in the tests repository itself
+	Tested string       `json:"tested,omitempty"` // and the commit whose tests it ran; "" before it is known
 	Status forge.Status `json:"status"`
 }
+
+// order is where a run stands among those of a pull request: the newest one's result holds,
+// whenever an older one ends.
+type order struct {
+	ID string `json:"id"`
+	At int64  `json:"at"` // when it was started, in Unix milliseconds
+}
+
+func orderOf(r run.Run) order { return order{ID: r.ID, At: r.CreatedAt.UnixMilli()} }
+
+func (o order) before(x order) bool { return o.At < x.At || o.At == x.At && o.ID < x.ID }
 
 // statusAt is where a status was set, so that the verdict comes to the commit that the run
 // began for, whatever was pushed since.
@@ -41,10 +57,12 @@ type commentWish struct {
 	Number int    `json:"number"`
 	Marker string `json:"marker"`
 	Body   string `json:"body"`
+	Run    order  `json:"run"`
 }
 
 // commentAt is where the sticky comment is.
 type commentAt struct {
+	At  string `json:"at"` // the forge: the same number is another comment elsewhere
 	ID  string `json:"id"`
 	URL string `json:"url"`
 }
@@ -54,8 +72,21 @@ func (s *Service) told(ctx context.Context, r run.Run) (Link, bool, error) {
 	if r.Pull == nil || r.Trigger == run.TriggerRefresh {
 		return Link{}, false, nil
 	}
-	l, err := s.Link(ctx, r.ProjectID)
-	if f := fault.As(err); f != nil && (f.Code == "no-forge" || f.Kind == fault.NotFound) {
+	// Not Link: where the forge cannot be spoken to now, that shows when it is.
+	p, err := s.Projects.Project(ctx, r.ProjectID)
+	if fault.KindOf(err) == fault.NotFound {
+		return Link{}, false, nil
+	}
+	if err != nil {
+		return Link{}, false, err
+	}
+	c, err := s.Store.Connection(ctx, p.ID)
+	if err != nil {
+		return Link{}, false, err
+	}
+	l := Link{Project: p, Connection: c}
+	l.dial, l.Repo, err = dialOf(p, c)
+	if f := fault.As(err); f != nil && f.Code == "no-forge" {
 		return l, false, nil // disconnected since
 	}
 	if err != nil {
@@ -71,7 +102,26 @@ func (s *Service) RunStarted(ctx context.Context, r run.Run) error {
 	if err != nil || !tell {
 		return err
 	}
-	return s.askStatus(ctx, l, r, forge.Pending, "The tests are running")
+	return s.askStatus(ctx, l, r, s.headNow(ctx, l, r), forge.Pending, "The tests are running")
+}
+
+// headFor bounds a look at a pull request for which somebody waits who starts a run.
+const headFor = 3 * time.Second
+
+// headNow answers the commit at the head of a run's pull request, "" where the forge does
+// not tell at once; then it is found out when the status is set.
+func (s *Service) headNow(ctx context.Context, l Link, r run.Run) string {
+	ctx, cancel := context.WithTimeout(ctx, headFor)
+	defer cancel()
+	f, err := s.Connect(l.dial)
+	if err != nil {
+		return ""
+	}
+	p, err := f.PullRequest(ctx, r.Pull.Repo, r.Pull.Number)
+	if err != nil {
+		return ""
+	}
+	return p.Head.Commit
 }
 
 // RunEnded has the pull request say what came of a run. Asked again it changes nothing.
@@ -87,23 +137,39 @@ func (s *Service) RunEnded(ctx context.Context, r run.Run) error {
 	case r.Phase == run.ProcessError || r.Phase == run.Cancelled:
 		state = forge.Broken
 	}
-	if err := s.askStatus(ctx, l, r, state, summary(r)); err != nil {
+	if err := s.askStatus(ctx, l, r, "", state, summary(r)); err != nil {
 		return err
 	}
 	body, err := s.comment(ctx, l.Project, r, l.dial.Kind)
 	if err != nil {
 		return err
 	}
+	w := commentWish{Repo: r.Pull.Repo, Number: r.Pull.Number, Marker: forge.Marker("result/" + l.Project.Slug), Body: body, Run: orderOf(r)}
 	_, err = s.Actions.Ask(ctx, action.Wish{ProjectID: r.ProjectID, Key: fmt.Sprintf("comment/%s/%d", r.Pull.Repo, r.Pull.Number), Kind: action.Comment,
 		Target: target(r.Pull.Repo, r.Pull.Number), About: "the result of run " + r.Name, Serial: serial(l, r.Pull), AskedBy: r.StartedBy,
-		Detail: commentWish{Repo: r.Pull.Repo, Number: r.Pull.Number, Marker: forge.Marker("result/" + l.Project.Slug), Body: body}})
+		Detail: w, Amend: func(known action.Action) (any, bool) {
+			var there commentWish
+			return w, json.Unmarshal(known.Wish, &there) != nil || !w.Run.before(there.Run)
+		}})
 	return err
 }
 
-func (s *Service) askStatus(ctx context.Context, l Link, r run.Run, state forge.StatusState, said string) error {
-	w := statusWish{Repo: r.Pull.Repo, Number: r.Pull.Number, Status: forge.Status{Context: "tas/" + l.Project.Slug, State: state, Description: said, URL: s.RunURL(r.ID)}}
+func (s *Service) askStatus(ctx context.Context, l Link, r run.Run, head string, state forge.StatusState, said string) error {
+	w := statusWish{Repo: r.Pull.Repo, Number: r.Pull.Number, Commit: head, Run: orderOf(r), Status: forge.Status{Context: "tas/" + l.Project.Slug, State: state, Description: said, URL: s.RunURL(r.ID)}}
+	if r.Pull.Repo == l.Repo {
+		w.Branch, w.Tested = r.Branch, r.Commit
+	}
 	_, err := s.Actions.Ask(ctx, action.Wish{ProjectID: r.ProjectID, Key: "run/" + r.ID + "/status", Kind: action.Status, Target: target(r.Pull.Repo, r.Pull.Number),
-		About: "the status of run " + r.Name, Serial: "status/" + serial(l, r.Pull), AskedBy: r.StartedBy, Detail: w})
+		About: "the status of run " + r.Name, Serial: "status/" + serial(l, r.Pull), AskedBy: r.StartedBy, Detail: w,
+		Amend: func(known action.Action) (any, bool) {
+			var there statusWish
+			now := w
+			if json.Unmarshal(known.Wish, &there) == nil && now.Commit == "" {
+				now.Commit = there.Commit
+			}
+			// The start may be told late, the end is never taken back.
+			return now, state != forge.Pending
+		}})
 	return err
 }
 
@@ -127,15 +193,23 @@ func (d statuses) Do(ctx context.Context, a action.Action) (json.RawMessage, str
 	if err != nil {
 		return nil, "", err
 	}
-	if w.Commit == "" {
-		w.Commit = before.Commit
+	w.Commit = cmp.Or(w.Commit, before.Commit)
+	newer, err := d.s.Store.NewerPullRun(ctx, a.ProjectID, run.Pull{Repo: w.Repo, Number: w.Number}, w.Run.ID, time.UnixMilli(w.Run.At))
+	if err != nil {
+		return nil, "", err
 	}
-	if w.Commit == "" {
+	if w.Commit == "" || w.Tested != "" || newer {
 		p, err := l.Forge.PullRequest(ctx, w.Repo, w.Number)
 		if err != nil {
 			return nil, "", err
 		}
-		w.Commit = p.Head.Commit
+		if w.Tested != "" && w.Branch == p.Head.Branch {
+			w.Commit = w.Tested // somebody pushed between the start and the clone
+		}
+		w.Commit = cmp.Or(w.Commit, p.Head.Commit)
+		if newer && w.Commit == p.Head.Commit {
+			return result(statusAt{Commit: w.Commit}), "A newer run speaks for this commit.", nil
+		}
 	}
 	if err := l.Forge.SetStatus(ctx, w.Repo, w.Commit, w.Status); err != nil {
 		return result(statusAt{Commit: w.Commit}), "", err
@@ -156,11 +230,15 @@ func (d comments) Do(ctx context.Context, a action.Action) (json.RawMessage, str
 	if err != nil {
 		return nil, "", err
 	}
+	at := string(l.dial.Kind) + " " + l.dial.URL
+	if before.At != at {
+		before.ID = ""
+	}
 	c, err := forge.Stick(ctx, l.Forge, w.Repo, w.Number, w.Marker, w.Body, before.ID)
 	if err != nil {
 		return nil, "", err
 	}
-	return result(commentAt{ID: c.ID, URL: c.URL}), "The comment says it.", nil
+	return result(commentAt{At: at, ID: c.ID, URL: c.URL}), "The comment says it.", nil
 }
 
 // Doers answers what carries out each kind of deed.
@@ -257,7 +335,7 @@ func (s *Service) failures(ctx context.Context, b *strings.Builder, r run.Run) e
 			}
 		}
 		more := ""
-		if len(changes) == maxChanges {
+		if len(changes) >= maxChanges {
 			more = "at least "
 		}
 		fmt.Fprintf(b, "**%s%d new** against [%s](%s) of branch %s.\n\n", more, n, code(base.Name), s.RunURL(base.ID), code(base.Branch))

@@ -112,10 +112,31 @@ func (db *DB) TakeDelivery(ctx context.Context, kind forge.Kind, projectID, deli
 	})
 }
 
+// NewerPullRun reports whether a run for a pull request was started after another one.
+func (db *DB) NewerPullRun(ctx context.Context, projectID string, p run.Pull, than string, at time.Time) (bool, error) {
+	n, err := one(ctx, db.read, scanInt, `SELECT count(*) FROM run WHERE project_id = $1 AND pull = $2 AND (created_at > $3 OR (created_at = $3 AND id > $4))`,
+		projectID, toJSON(p), ms(at), than)
+	return n > 0, err
+}
+
+// basesLooked is how many runs are looked at for one to compare with.
+const basesLooked = 50
+
 // DefaultRunBefore answers the run of the default branch that came to a verdict before
 // another was started.
 func (db *DB) DefaultRunBefore(ctx context.Context, r run.Run) (run.Run, error) {
-	return one(ctx, db.read, scanRun, `SELECT `+runColumns+` FROM run WHERE project_id = $1 AND on_default = 1 AND terminal = 1 AND phase NOT IN ($4, $5) AND total > 0
-		AND (created_at < $2 OR (created_at = $2 AND id < $3)) AND pull = '' ORDER BY created_at DESC, id DESC LIMIT 1`,
-		r.ProjectID, ms(r.CreatedAt), r.ID, string(run.Cancelled), string(run.ProcessError))
+	all, err := list(ctx, db.read, scanRun, `SELECT `+runColumns+` FROM run WHERE project_id = $1 AND on_default = 1 AND terminal = 1 AND phase NOT IN ($4, $5) AND total > 0
+		AND (created_at < $2 OR (created_at = $2 AND id < $3)) AND pull = '' ORDER BY created_at DESC, id DESC LIMIT $6`,
+		r.ProjectID, ms(r.CreatedAt), r.ID, string(run.Cancelled), string(run.ProcessError), basesLooked)
+	if err != nil {
+		return run.Run{}, err
+	}
+	// Against a few tests all others would be new.
+	same := toJSON(r.Selection)
+	for _, x := range all {
+		if x.Selection.Kind == run.SelectSuite || toJSON(x.Selection) == same {
+			return x, nil
+		}
+	}
+	return run.Run{}, fault.New(fault.NotFound, "There is no run of the default branch to compare with.")
 }

@@ -155,7 +155,18 @@ func pullRuns(t *testing.T, db, _ *store.DB) {
 	end(usual)
 	proposed, _ := begun(t, db, run.Run{ProjectID: p.ID, OnDefault: true, Pull: &run.Pull{Repo: "shop/web", Number: 7}})
 	end(proposed)
+	few, _ := begun(t, db, run.Run{ProjectID: p.ID, OnDefault: true, Selection: run.Selection{Kind: run.SelectGrep, Grep: "cart"}})
+	end(few)
 	now, _ := begun(t, db, run.Run{ProjectID: p.ID})
+	again, _ := begun(t, db, run.Run{ProjectID: p.ID, Selection: few.Selection, Pull: proposed.Pull})
+	if base, err := db.DefaultRunBefore(ctx, again); err != nil || base.ID != few.ID {
+		t.Errorf("of few tests, compared with %s, %v", base.Name, err)
+	}
+	for r, want := range map[*run.Run]bool{&proposed: true, &again: false} {
+		if newer, err := db.NewerPullRun(ctx, p.ID, *r.Pull, r.ID, r.CreatedAt); err != nil || newer != want {
+			t.Errorf("a newer one than %s: %v, %v", r.Name, newer, err)
+		}
+	}
 	got, err := db.Run(ctx, proposed.ID)
 	if err != nil || got.Pull == nil || *got.Pull != (run.Pull{Repo: "shop/web", Number: 7}) {
 		t.Errorf("%+v, %v", got.Pull, err)
