@@ -23,6 +23,9 @@ type Link struct {
 	dial       Dial
 }
 
+// at names the forge among all forges.
+func (l Link) at() string { return string(l.dial.Kind) + " " + l.dial.URL }
+
 // Repos answers the repositories whose pull requests the project takes part in.
 func (l Link) Repos() []string { return append([]string{l.Repo}, l.Connection.Sources...) }
 

@@ -30,6 +30,7 @@ type Proposal struct {
 
 // Opened is what became of a proposal.
 type Opened struct {
+	At     string `json:"at"` // the forge
 	Repo   string `json:"repo"`
 	Number int    `json:"number"`
 	URL    string `json:"url"`
@@ -68,6 +69,19 @@ func (o opener) Do(ctx context.Context, a action.Action) (json.RawMessage, strin
 	if err != nil {
 		return nil, "", err
 	}
+	// What was opened and is not open any more was decided: it is not opened a second time.
+	if before.Number > 0 && before.Repo == l.Repo && before.At == l.at() {
+		there, err := l.Forge.PullRequest(ctx, before.Repo, before.Number)
+		if err != nil && fault.KindOf(err) != fault.NotFound {
+			return nil, "", err
+		}
+		if err == nil && there.State != forge.Open {
+			return nil, "", fault.New(fault.Conflict, "Pull request #%d was %s meanwhile, so it is not changed, and no other one is opened in its place.", before.Number, there.State).WithCode("pull-request-settled").
+				WithFix("Open it again at the forge, then try again; or have the change made anew.")
+		}
+	} else {
+		before = Opened{} // of another repository
+	}
 	author, committer := l.Connection.who()
 	src.Branch = p.Base
 	commit, err := o.s.Writes.Commit(ctx, src, checkout.Change{Base: p.BaseCommit, Patch: p.Patch, Message: p.Message, Author: author, Committer: committer, At: p.At, SigningKey: l.Connection.SigningKey})
@@ -85,7 +99,7 @@ func (o opener) Do(ctx context.Context, a action.Action) (json.RawMessage, strin
 	if created {
 		answer = fmt.Sprintf("Pull request #%d was opened.", opened.Number)
 	}
-	return result(Opened{Repo: l.Repo, Number: opened.Number, URL: opened.URL, Branch: p.Branch, Commit: commit}), answer, nil
+	return result(Opened{At: l.at(), Repo: l.Repo, Number: opened.Number, URL: opened.URL, Branch: p.Branch, Commit: commit}), answer, nil
 }
 
 // read reads what is to be done and what is there.

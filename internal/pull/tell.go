@@ -230,7 +230,7 @@ func (d comments) Do(ctx context.Context, a action.Action) (json.RawMessage, str
 	if err != nil {
 		return nil, "", err
 	}
-	at := string(l.dial.Kind) + " " + l.dial.URL
+	at := l.at()
 	if before.At != at {
 		before.ID = ""
 	}

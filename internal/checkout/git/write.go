@@ -218,6 +218,9 @@ func (m *Mirrors) move(ctx context.Context, src checkout.Source, name, commit, w
 		return err
 	case now == commit:
 		return nil // also when the answer to an earlier push was lost
+	case now == "" && was != "" && commit != "":
+		return fault.New(fault.Conflict, "Somebody has removed the branch %s.", name).WithCode("branch-moved").
+			WithFix("Push it again as it was, or have the change made anew.")
 	case now != was && (now == "" || !git.made(ctx, now)):
 		return moved(name)
 	}
