@@ -23,6 +23,9 @@ const (
 	bugsToPeople = 10   // messages about bugs of one run, in a chat or a mailbox
 )
 
+// newsFor is how long after its end a run is told of. Actions of messages are kept longer.
+const newsFor = 30 * 24 * time.Hour
+
 // events is the name space of event IDs.
 var events = uuid.MustParse("5a0c1cbb-6f3c-5d0e-9d6a-0f4f1f1f7a55")
 
@@ -54,8 +57,16 @@ func (s *Service) RunEnded(ctx context.Context, r run.Run) error {
 	if err != nil {
 		return err
 	}
-	ds = slices.DeleteFunc(ds, func(d Destination) bool { return d.Disabled != "" || !d.Filter.Branch(r.Branch) })
-	if len(ds) == 0 {
+	at := s.Clock().UTC()
+	if r.FinishedAt != nil {
+		at = r.FinishedAt.UTC()
+	}
+	// It may be asked again long after, when the run was judged anew: then there is no news
+	// for who was not there, and it is no longer known what was sent.
+	ds = slices.DeleteFunc(ds, func(d Destination) bool {
+		return d.Disabled != "" || !d.Filter.Branch(r.Branch) || d.CreatedAt.After(at)
+	})
+	if len(ds) == 0 || s.Clock().Sub(at) > newsFor {
 		return nil
 	}
 	p, err := s.Projects.Project(ctx, r.ProjectID)
@@ -65,10 +76,6 @@ func (s *Service) RunEnded(ctx context.Context, r run.Run) error {
 	told, keys, err := s.told(ctx, r)
 	if err != nil {
 		return err
-	}
-	at := s.Clock().UTC()
-	if r.FinishedAt != nil {
-		at = r.FinishedAt.UTC()
 	}
 	finished := Event{ID: eventID(string(RunFinished), r.ID), Type: RunFinished, Timestamp: at, Data: Data{Project: Project{p.ID, p.Name}, Run: told}}
 	bugs, err := s.bugEvents(ctx, r, keys, finished)

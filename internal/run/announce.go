@@ -10,15 +10,17 @@ import (
 
 // Unannounced is what Announcer needs of the store.
 type Unannounced interface {
-	// Unannounced answers runs that have ended and that not everybody was told of, in the
-	// order of their IDs, behind after.
+	// Unannounced answers runs that have ended, or were judged anew since, and that not
+	// everybody was told of, in the order of their IDs, behind after.
 	Unannounced(ctx context.Context, after string, limit int) ([]Run, error)
-	// Announced notes that everybody was told.
-	Announced(ctx context.Context, runID string) error
+	// Announced notes that everybody was told of a run as it is given; one that was judged
+	// anew meanwhile is told again.
+	Announced(ctx context.Context, told Run) error
 }
 
 // Announcer tells listeners that runs have ended. Each is told at least once of every run,
-// and again after a crash or another one's failure: so they do nothing twice.
+// again after a crash or another one's failure, and when a run was judged anew: so they do
+// nothing twice.
 type Announcer struct {
 	Store     Unannounced
 	Listeners []func(ctx context.Context, r Run) error
@@ -61,7 +63,7 @@ func (a *Announcer) announce(ctx context.Context, r Run) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	return a.Store.Announced(ctx, r.ID)
+	return a.Store.Announced(ctx, r)
 }
 
 func tell(ctx context.Context, listen func(context.Context, Run) error, r Run) (err error) {

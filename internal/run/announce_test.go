@@ -22,8 +22,8 @@ func (e *ended) Unannounced(_ context.Context, after string, limit int) (out []r
 	return out, nil
 }
 
-func (e *ended) Announced(_ context.Context, id string) error {
-	e.ids = slices.DeleteFunc(e.ids, func(x string) bool { return x == id })
+func (e *ended) Announced(_ context.Context, r run.Run) error {
+	e.ids = slices.DeleteFunc(e.ids, func(x string) bool { return x == r.ID })
 	return nil
 }
 

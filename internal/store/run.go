@@ -237,7 +237,7 @@ func updateRun(ctx context.Context, tx txn, id string, change func(*run.Run) err
 	if err != nil {
 		return err
 	}
-	before, wasOver := changing(&x), x.Terminal()
+	before, wasOver, was := changing(&x), x.Terminal(), x
 	if err := change(&x); err != nil {
 		return err
 	}
@@ -253,6 +253,9 @@ func updateRun(ctx context.Context, tx txn, id string, change func(*run.Run) err
 	}
 	if x.Terminal() && !wasOver {
 		return sumUp(ctx, tx, &x)
+	}
+	if wasOver && !sameOutcome(was, x) {
+		return exec(ctx, tx, `UPDATE run SET announced = 0 WHERE id = $1`, id)
 	}
 	return nil
 }
@@ -287,7 +290,21 @@ func (db *DB) Unannounced(ctx context.Context, after string, limit int) ([]run.R
 	return list(ctx, db.read, scanRun, `SELECT `+runColumns+` FROM run WHERE terminal = 1 AND announced = 0 AND id > $1 ORDER BY id LIMIT $2`, after, limit)
 }
 
-// Announced notes that everybody was told that a run has ended.
-func (db *DB) Announced(ctx context.Context, runID string) error {
-	return db.tx(ctx, func(tx txn) error { return exec(ctx, tx, `UPDATE run SET announced = 1 WHERE id = $1`, runID) })
+// Announced notes that everybody was told what came of a run, unless that has changed since.
+func (db *DB) Announced(ctx context.Context, told run.Run) error {
+	return db.tx(ctx, func(tx txn) error {
+		now, err := one(ctx, tx, scanRun, runByID+tx.lock, told.ID)
+		if fault.KindOf(err) == fault.NotFound || err == nil && !sameOutcome(now, told) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return exec(ctx, tx, `UPDATE run SET announced = 1 WHERE id = $1`, told.ID)
+	})
+}
+
+// sameOutcome reports whether two states of a run say the same of it.
+func sameOutcome(a, b run.Run) bool {
+	return a.Phase == b.Phase && a.Verdict == b.Verdict && a.Counts == b.Counts && a.Total == b.Total
 }

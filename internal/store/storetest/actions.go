@@ -11,8 +11,10 @@ import (
 
 	"tas-service/internal/account"
 	"tas-service/internal/action"
+	"tas-service/internal/bug"
 	"tas-service/internal/fault"
 	"tas-service/internal/notify"
+	"tas-service/internal/run"
 	"tas-service/internal/store"
 )
 
@@ -204,9 +206,29 @@ func announced(t *testing.T, db, other *store.DB) {
 	if rs, err := db.Unannounced(ctx, rs[0].ID, 10); err != nil || len(rs) != 1 {
 		t.Errorf("%+v, %v", rs, err)
 	}
-	must(t, db.Announced(ctx, ids[0]))
+	of := func(id string) run.Run {
+		t.Helper()
+		r, err := db.Run(ctx, id)
+		must(t, err)
+		return r
+	}
+	must(t, db.Announced(ctx, of(ids[0])))
 	if rs, err := other.Unannounced(ctx, "", 10); err != nil || len(rs) != 1 || rs[0].ID != ids[1] {
 		t.Errorf("%+v, %v", rs, err)
+	}
+	// One that is judged anew is to be told again, also if it was being told just then.
+	stale := of(ids[0])
+	s := bug.Service{Store: other, Clock: time.Now}
+	_, err = s.Submit(ctx, account.Actor{ProjectID: p.ID, Via: account.ViaKey, KeyID: "k"}, ids[0], "", []bug.Saying{{TestID: "test-0", Word: run.WordPassed}})
+	must(t, err)
+	must(t, db.Announced(ctx, stale))
+	must(t, db.Announced(ctx, of(ids[1])))
+	if rs, err := other.Unannounced(ctx, "", 10); err != nil || len(rs) != 1 || rs[0].ID != ids[0] || rs[0].Verdict != run.Pass {
+		t.Errorf("judged anew: %+v, %v", rs, err)
+	}
+	must(t, db.Announced(ctx, of(ids[0])))
+	if rs, err := other.Unannounced(ctx, "", 10); err != nil || len(rs) != 0 {
+		t.Errorf("told twice: %+v, %v", rs, err)
 	}
 }
 
