@@ -12,8 +12,11 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -36,7 +39,8 @@ const (
 type Config struct {
 	// Who is called, for people: "GitHub".
 	Who string
-	// HTTP lends its transport and its timeout; nil for the machine's own and DefaultTimeout.
+	// HTTP lends its transport and its timeout; nil for the machine's own, which calls no
+	// address of the link (clouds tell machines' secrets there), and DefaultTimeout.
 	HTTP *http.Client
 	// Secrets answers what must not be told, whatever the other side says; nil for none.
 	Secrets func() []string
@@ -49,7 +53,7 @@ type Config struct {
 // 300 and more are errors, too.
 func New(c Config) *http.Client {
 	timeout := DefaultTimeout
-	var transport http.RoundTripper = http.DefaultTransport
+	var transport http.RoundTripper
 	if c.HTTP != nil {
 		if c.HTTP.Transport != nil {
 			transport = c.HTTP.Transport
@@ -57,6 +61,9 @@ func New(c Config) *http.Client {
 		if c.HTTP.Timeout > 0 {
 			timeout = c.HTTP.Timeout
 		}
+	}
+	if transport == nil {
+		transport = direct()
 	}
 	return &http.Client{
 		Timeout:   timeout,
@@ -71,6 +78,30 @@ func New(c Config) *http.Client {
 		},
 	}
 }
+
+// direct answers what http.DefaultTransport is, but for the addresses that it does not call.
+func direct() *http.Transport {
+	t := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConns: 100, IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 10 * time.Second, ExpectContinueTimeout: time.Second}
+	// The address is resolved already, so that no name can answer twice.
+	d := &net.Dialer{Timeout: DefaultTimeout, KeepAlive: 30 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
+		at, err := netip.ParseAddrPort(address)
+		if err != nil {
+			return err
+		}
+		if a := at.Addr().Unmap().WithZone(""); a.IsLinkLocalUnicast() || a.IsMulticast() || slices.Contains(tellers, a) {
+			return errLink
+		}
+		return nil
+	}}
+	t.DialContext = d.DialContext
+	return t
+}
+
+// tellers are where clouds tell machines' secrets outside of the link.
+var tellers = []netip.Addr{netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("100.100.100.200")}
+
+// errLink is what a dial to a forbidden address ends with.
+var errLink = errors.New("the address is one of the link")
 
 type limitKey struct{}
 
@@ -119,6 +150,9 @@ func (c *careful) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // lost is a call that has no answer. It may have been heard all the same.
 func (c *careful) lost(err error) error {
+	if errors.Is(err, errLink) {
+		return fault.New(fault.Invalid, "The address of %s is one at which no forge is.", c.Who).WithFix("Correct it in the settings.")
+	}
 	what := "cannot be reached"
 	var timeout net.Error
 	switch {
