@@ -176,6 +176,7 @@ type Service struct {
 	RunURL func(runID string) string
 	BugURL func(projectID, key string) string
 
-	mu   sync.Mutex
-	seen map[string]string // by project: the head of a local repository, when Watch last looked
+	mu      sync.Mutex
+	seen    map[string]string // by project: the head of a local repository, when Watch last looked
+	looking chan struct{}     // a place for each webhook whose project is looked for
 }

@@ -31,11 +31,55 @@ func (s *Service) Take(ctx context.Context, kind forge.Kind, d forge.Delivery) e
 	if err != nil {
 		return err
 	}
-	projects, err := s.Projects.Projects(ctx)
+	believed, errs, err := s.believe(ctx, kind, receiver, d, repo)
 	if err != nil {
 		return err
 	}
-	taken, errs := false, []error(nil)
+	for _, x := range believed {
+		var err error
+		if x.Forge, err = s.Connect(x.dial); err == nil {
+			err = s.take(ctx, x.Link, x.event)
+		}
+		errs = append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	if len(believed) == 0 {
+		return fault.New(fault.Unauthenticated, "No project takes this webhook: none is connected to the repository with the secret that it is signed with.").
+			WithFix("Compare the secret at the forge with the one in the settings of pull requests, and check that the repository is the project's tests repository or listed there.")
+	}
+	return nil
+}
+
+// believedAtOnce bounds the webhooks whose secret is looked for: everybody can send some.
+const believedAtOnce = 4
+
+// believed is an event with the project that it is for.
+type believed struct {
+	Link
+	event forge.Event
+}
+
+// believe answers the projects that a webhook is for, which nobody has proved before. errs
+// is why some could not be asked.
+func (s *Service) believe(ctx context.Context, kind forge.Kind, receiver forge.Receiver, d forge.Delivery, repo string) (out []believed, errs []error, err error) {
+	s.mu.Lock()
+	if s.looking == nil {
+		s.looking = make(chan struct{}, believedAtOnce)
+	}
+	looking := s.looking
+	s.mu.Unlock()
+	select {
+	case looking <- struct{}{}:
+		defer func() { <-looking }()
+	case <-ctx.Done():
+		return nil, nil, fault.Wrap(ctx.Err(), fault.Unavailable, "There are too many webhooks at once.").WithFix("Send it again later.")
+	}
+	projects, err := s.Projects.Projects(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
 	for _, p := range projects {
 		if p.Repository.Local() || !p.HasTestsRepo() {
 			continue
@@ -58,22 +102,11 @@ func (s *Service) Take(ctx context.Context, kind forge.Kind, d forge.Delivery) e
 			continue
 		}
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
-		taken = true
-		if l.Forge, err = s.Connect(dial); err == nil {
-			err = s.take(ctx, l, e)
-		}
-		errs = append(errs, err)
+		out = append(out, believed{l, e})
 	}
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
-	if !taken {
-		return fault.New(fault.Unauthenticated, "No project takes this webhook: none is connected to the repository with the secret that it is signed with.").
-			WithFix("Compare the secret at the forge with the one in the settings of pull requests, and check that the repository is the project's tests repository or listed there.")
-	}
-	return nil
+	return out, errs, nil
 }
 
 // take does what an event of a project is about, once. What it does may be done again

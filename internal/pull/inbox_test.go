@@ -7,7 +7,10 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -207,4 +210,47 @@ func must[T any](x T, err error) T {
 		panic(err)
 	}
 	return x
+}
+
+// TestManyStrangers has a webhook that somebody trusts taken while strangers send many, of
+// which few are looked at at once.
+func TestManyStrangers(t *testing.T) {
+	t.Parallel()
+	ctx, d := context.Background(), newDesk(t)
+	c := &crowded{Store: d.db}
+	d.Store = c
+	push := d.d.PushDelivery("shop/tests", "main", hookSecret)
+	stranger := d.d.PushDelivery("shop/tests", "main", "a guess")
+	var wait sync.WaitGroup
+	for range 60 {
+		wait.Go(func() {
+			if err := d.Take(ctx, forge.GitHub, stranger); fault.KindOf(err) != fault.Unauthenticated {
+				t.Error(err)
+			}
+		})
+	}
+	if err := d.Take(ctx, forge.GitHub, push); err != nil {
+		t.Error(err)
+	}
+	wait.Wait()
+	if n := c.most.Load(); n > 4 || d.looks != 1 {
+		t.Errorf("%d at once, %d looks at the tests", n, d.looks)
+	}
+}
+
+// crowded counts who reads connections at once.
+type crowded struct {
+	pull.Store
+	now, most atomic.Int32
+}
+
+func (c *crowded) Connection(ctx context.Context, projectID string) (pull.Connection, error) {
+	defer c.now.Add(-1)
+	for n := c.now.Add(1); ; {
+		if most := c.most.Load(); n <= most || c.most.CompareAndSwap(most, n) {
+			break
+		}
+	}
+	runtime.Gosched()
+	return c.Store.Connection(ctx, projectID)
 }

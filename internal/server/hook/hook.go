@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"time"
 
 	"tas-service/internal/fault"
 	"tas-service/internal/forge"
@@ -20,6 +21,9 @@ type Inbox interface {
 // Hooks serves forges.
 type Hooks struct{ Inbox Inbox }
 
+// readFor bounds the time in which a webhook arrives; forges wait ten seconds for all.
+const readFor = 20 * time.Second
+
 // Path answers where a kind of forge sends its webhooks.
 func Path(kind forge.Kind) string { return "/hooks/" + string(kind) }
 
@@ -29,7 +33,11 @@ func (h *Hooks) Mount(mux *http.ServeMux) {
 }
 
 func (h *Hooks) take(w http.ResponseWriter, r *http.Request) {
+	// Whoever sends slowly holds a connection for so long, and no longer. Not every writer can.
+	control := http.NewResponseController(w)
+	control.SetReadDeadline(time.Now().Add(readFor)) //nolint:errcheck // see above
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, forge.MaxDelivery))
+	control.SetReadDeadline(time.Time{}) //nolint:errcheck // see above
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
