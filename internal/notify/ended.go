@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -63,15 +64,21 @@ func (s *Service) RunEnded(ctx context.Context, r run.Run) error {
 	}
 	// It may be asked again long after, when the run was judged anew: then there is no news
 	// for who was not there, and it is no longer known what was sent.
-	ds = slices.DeleteFunc(ds, func(d Destination) bool {
-		return d.Disabled != "" || !d.Filter.Branch(r.Branch) || d.CreatedAt.After(at)
-	})
 	if len(ds) == 0 || s.Clock().Sub(at) > newsFor {
 		return nil
 	}
 	p, err := s.Projects.Project(ctx, r.ProjectID)
 	if err != nil {
 		return err
+	}
+	// A run of the default branch that broke down before it was cloned has no name of it;
+	// where the project does not tell either, silence would be worse than one message more.
+	branch := cmp.Or(r.Branch, p.Repository.Branch)
+	ds = slices.DeleteFunc(ds, func(d Destination) bool {
+		return d.Disabled != "" || branch != "" && !d.Filter.Branch(branch) || d.CreatedAt.After(at)
+	})
+	if len(ds) == 0 {
+		return nil
 	}
 	told, keys, err := s.told(ctx, r)
 	if err != nil {
@@ -155,6 +162,9 @@ func (s *Service) told(ctx context.Context, r run.Run) (*Run, []string, error) {
 // before answers the verdict of the run before: the last one that ended on the same branch
 // and environment, of the same selection, and was not cancelled.
 func (s *Service) before(ctx context.Context, r run.Run) (run.Verdict, error) {
+	if r.Branch == "" {
+		return "", nil // of all branches it would be another one's
+	}
 	same, err := json.Marshal(r.Selection)
 	if err != nil {
 		return "", fault.Wrap(err, fault.Internal, "write a selection")

@@ -153,6 +153,44 @@ func TestFilters(t *testing.T) {
 	}
 }
 
+// TestBrokenBeforeItsBranch tells who hears of the default branch that a run of it broke
+// down before anybody knew the branch's name, and compares it with no other branch's.
+func TestBrokenBeforeItsBranch(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	fine := func(http.Header, []byte) error { return nil }
+	all := map[string]*notifytest.Receiver{}
+	for _, branch := range []string{"main", "release"} {
+		all[branch] = notifytest.NewReceiver(t, fine)
+		o.add(notify.Webhook, all[branch].URL, notify.Filter{Branches: []string{branch}})
+	}
+	is := func(what string, main, release int) {
+		t.Helper()
+		o.carryOut()
+		for branch, want := range map[string]int{"main": main, "release": release} {
+			if got := len(all[branch].Arrived); got != want {
+				t.Errorf("%s: %s hears %d times, not %d", what, branch, got, want)
+			}
+			for range len(all[branch].Arrived) {
+				if x := <-all[branch].Arrived; strings.Contains(string(x.Body), "verdictBefore") {
+					t.Errorf("%s: %s", what, x.Body)
+				}
+			}
+		}
+	}
+	o.ended("release", run.Failed)
+	is("the other branch", 0, 1)
+	time.Sleep(2 * time.Millisecond)
+	o.ended("", run.ProcessError)
+	is("a default branch that nobody names", 1, 1)
+	if err := o.db.UpdateProject(t.Context(), o.p.ID, func(p *project.Project) error { p.Repository.Branch = "main"; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(2 * time.Millisecond)
+	o.ended("", run.ProcessError)
+	is("one that the project names", 1, 0)
+}
+
 // TestJudged goes through what receivers may answer.
 func TestJudged(t *testing.T) {
 	t.Parallel()
