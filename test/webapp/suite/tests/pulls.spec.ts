@@ -20,7 +20,6 @@ test('the connection to a forge is set, checked and keeps its secrets', async ({
   await page.getByLabel('Name').fill(`Forge ${Date.now()}`);
   await page.getByLabel('Address').fill('https://git.invalid/shop/tests.git');
   await page.getByRole('main').getByRole('button').last().click();
-  await page.getByRole('link', { name: 'Settings' }).click();
   await page.getByRole('link', { name: 'Pull requests' }).click();
   const field = (name: string) => page.locator(`[name="${name}"]`);
   const main = page.getByRole('main');
