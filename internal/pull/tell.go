@@ -289,8 +289,7 @@ func (s *Service) comment(ctx context.Context, p project.Project, r run.Run, kin
 		fmt.Fprintf(&b, "%s\n\n", code(r.Error.Message))
 	}
 	c := r.Counts
-	b.WriteString("| passed | failed | bugs | flaky | recovered | skipped | all |\n|---|---|---|---|---|---|---|\n")
-	fmt.Fprintf(&b, "| %d | %d | %d | %d | %d | %d | %d |\n\n", c.Passed, c.Failed, c.Bug, c.Flaky, c.Recovered, c.Skipped, r.Total)
+	fmt.Fprintf(&b, "**%d tests**: %d passed%s\n\n", r.Total, c.Passed, also(", **%d failed**", c.Failed)+also(", **%d bugs**", c.Bug)+also(", %d flaky", c.Flaky)+also(", %d recovered", c.Recovered)+also(", %d skipped", c.Skipped))
 	if c.Failed+c.Bug+c.Flaky > 0 {
 		if err := s.failures(ctx, &b, r); err != nil {
 			return "", err

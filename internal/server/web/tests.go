@@ -9,6 +9,7 @@ import (
 
 	"tas-service/internal/bug"
 	"tas-service/internal/catalog"
+	"tas-service/internal/fault"
 	"tas-service/internal/run"
 	"tas-service/internal/server/route"
 )
@@ -18,6 +19,9 @@ const testsListed = 50
 
 func (a *App) mountTests(mux *http.ServeMux) {
 	mux.HandleFunc("GET /projects/{slug}/tests", a.inProject(a.tests))
+	if a.Refresher != nil {
+		mux.HandleFunc("POST /projects/{slug}/tests/refresh", a.act(a.refreshTests))
+	}
 	mux.HandleFunc("GET /projects/{slug}/tests/{test}", a.inProject(a.test))
 	mux.HandleFunc("POST /projects/{slug}/tests/{test}/quarantine", a.act(a.quarantine))
 	mux.HandleFunc("GET /projects/{slug}/collections", a.inProject(a.collections))
@@ -59,6 +63,19 @@ type testsPage struct {
 	Q            url.Values
 	Filtered     bool
 	First, Next  string
+	Look         *run.Refresh // of the latest push; nil where none is looked at
+}
+
+// refreshTests has the tests listed anew, as a push does.
+func (a *App) refreshTests(w http.ResponseWriter, r *http.Request, v *visit) error {
+	if !v.Project.HasTestsRepo() {
+		return fault.New(fault.Conflict, "This project has no tests repository connected.").WithFix("Connect one in the project's settings.")
+	}
+	if err := a.Refresher.Ask(r.Context(), v.Project.ID); err != nil {
+		return err
+	}
+	done(w, r, v.base()+"/tests", "The tests are being listed. Load the page again in a moment.")
+	return nil
 }
 
 func (a *App) tests(w http.ResponseWriter, r *http.Request, v *visit) error {
@@ -75,6 +92,13 @@ func (a *App) tests(w http.ResponseWriter, r *http.Request, v *visit) error {
 		return err
 	}
 	p := testsPage{Rows: rowsOf(v, entries), Q: q, Filtered: ask.Text+ask.Tag+ask.Owner+q.Get("collection") != ""}
+	if a.Refresher != nil && v.Open == "" && v.Project.HasTestsRepo() {
+		look, err := a.Refresher.Store.Refresh(r.Context(), v.Project.ID)
+		if err != nil {
+			return err
+		}
+		p.Look = &look
+	}
 	if p.Tags, p.Owners, err = a.Tests.Store.Facets(r.Context(), v.Project.ID); err != nil {
 		return err
 	}

@@ -40,15 +40,16 @@ type App struct {
 	}
 	Blobs artifact.Blobs
 	// People signs people in. Where it is set, Viewer, CSRF and SignIn are its own.
-	People   *account.People
-	Settings *project.Settings
-	Pulls    *pull.Service
-	Actions  *action.Service // what is done to the outside
-	Notify   *notify.Service
-	Provider account.Provider // that people may sign in with, nil for none
-	SignUp   bool             // whoever it vouches for may come in without an invitation
-	Levels   []string         // of isolation, that a project may demand
-	KeepDays int              // of artifacts, where a project does not say
+	People    *account.People
+	Settings  *project.Settings
+	Pulls     *pull.Service
+	Refresher *run.Refresher  // brings catalogs up to date
+	Actions   *action.Service // what is done to the outside
+	Notify    *notify.Service
+	Provider  account.Provider // that people may sign in with, nil for none
+	SignUp    bool             // whoever it vouches for may come in without an invitation
+	Levels    []string         // of isolation, that a project may demand
+	KeepDays  int              // of artifacts, where a project does not say
 	// Viewer answers who asks: fault.Unauthenticated for nobody that is known. Where it is
 	// nil nobody can sign in, and the pages behind the sign-in are closed.
 	Viewer func(r *http.Request) (account.Viewer, error)

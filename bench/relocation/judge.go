@@ -1,0 +1,86 @@
+package main
+
+import (
+	"math"
+	"slices"
+)
+
+// answer is what a matcher says about one target: its best candidate (-1: none) and how sure it is.
+type answer struct {
+	site, target int
+	best         int
+	score        float64
+}
+
+// figures are what a matcher reached on labelled pairs.
+type figures struct {
+	pairs, top1, tolerant int
+	healed, wrong         int // at the threshold
+	threshold             float64
+	falseHeals            int // removed elements answered at the threshold
+}
+
+// judge counts. The threshold is the lowest score at which at most one in a hundred of the
+// removed cases is answered; scores equal to one that must not be answered are not answered.
+func judge(sites []*site, whole, removed []answer) figures {
+	f := figures{pairs: len(whole)}
+	scores := make([]float64, 0, len(removed))
+	for _, a := range removed {
+		if a.best >= 0 {
+			scores = append(scores, a.score)
+		}
+	}
+	slices.SortFunc(scores, func(a, b float64) int {
+		switch {
+		case a > b:
+			return -1
+		case a < b:
+			return 1
+		}
+		return 0
+	})
+	may := len(removed) / 100
+	f.threshold = math.Inf(-1)
+	if may < len(scores) {
+		f.threshold = scores[may] // and above it only
+	}
+	for _, s := range scores {
+		if s > f.threshold {
+			f.falseHeals++
+		}
+	}
+	for _, a := range whole {
+		if a.best < 0 {
+			continue
+		}
+		s := sites[a.site]
+		gold := s.gold[a.target]
+		right := s.tolerated(a.best, gold)
+		if s.same(a.best, gold) {
+			f.top1++
+		}
+		if right {
+			f.tolerant++
+		}
+		if a.score > f.threshold {
+			if right {
+				f.healed++
+			} else {
+				f.wrong++
+			}
+		}
+	}
+	return f
+}
+
+// wilson answers the 95 % bounds of k of n.
+func wilson(k, n int) (low, high float64) {
+	if n == 0 {
+		return 0, 1
+	}
+	const z = 1.96
+	p, m := float64(k)/float64(n), float64(n)
+	middle := (p + z*z/(2*m)) / (1 + z*z/m)
+	half := z / (1 + z*z/m) * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
+	return max(0, middle-half), min(1, middle+half)
+}

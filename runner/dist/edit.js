@@ -1,0 +1,188 @@
+"use strict";
+Object.defineProperty(exports, "__esModule", { value: true });
+exports.edit = edit;
+// Repairs one part of a locator in the tests' source with the smallest edit: the file is never printed anew.
+const path = require("path");
+const source_1 = require("./source");
+/** Errors are NotFound, whose code says why there is no edit. */
+function edit(playwright, root, order) {
+    const sources = new source_1.Sources(playwright, root);
+    const wanted = parseParts(sources, playwright, order.locator);
+    const replacement = parseParts(sources, playwright, order.replacement);
+    if (!Number.isInteger(order.part) || order.part < 0 || order.part >= wanted.length)
+        throw new source_1.NotFound('no-segment', `the locator has ${wanted.length} parts`);
+    if (replacement.length !== 1)
+        throw new source_1.NotFound('no-segment', 'the replacement is not one part of a locator');
+    let why;
+    for (const place of order.stack) {
+        try {
+            const source = sources.open(path.resolve(root, place.file));
+            const call = sources.callAt(source, place.line, place.column);
+            const segment = choose(sources, sources.locatorOf(source, call), wanted, order.part);
+            return change(sources, root, segment, wanted[order.part], replacement[0], order.replacement);
+        }
+        catch (error) {
+            if (!(error instanceof source_1.NotFound))
+                throw error;
+            // The outer places only call the inner ones; their reasons say less.
+            why ??= error;
+        }
+    }
+    throw why ?? new source_1.NotFound('no-call', 'no place of the source is known');
+}
+/** The parts of a locator that is given as code. */
+function parseParts(sources, playwright, code) {
+    const parse = require(path.join(playwright.testDir, 'lib', 'transform', 'babelBundle')).babelParse;
+    let tree;
+    try {
+        tree = parse(`page.${code}`, 'locator.ts', true);
+    }
+    catch (error) {
+        throw new source_1.NotFound('no-segment', `${code} is no locator: ${error.message}`);
+    }
+    const program = tree.program ?? tree;
+    if (program.body.length !== 1 || program.body[0].type !== 'ExpressionStatement')
+        throw new source_1.NotFound('no-segment', `${code} is no locator`);
+    const parts = sources.chain({ file: 'locator.ts', text: `page.${code}`, program }, program.body[0].expression, 0);
+    if (!parts.length)
+        throw new source_1.NotFound('no-segment', `${code} is no locator`);
+    return parts;
+}
+/** The part of the source's locator that is meant. */
+function choose(sources, written, wanted, part) {
+    const agree = written.map(segment => sameCall(sources, segment, wanted[part]));
+    if (written.length === wanted.length && agree[part])
+        return written[part];
+    const found = written.filter((_, i) => agree[i]);
+    if (found.length === 1)
+        return found[0];
+    const text = wanted[part].source.text.slice(wanted[part].call.callee.property.start, wanted[part].call.end);
+    if (found.length)
+        throw new source_1.NotFound('ambiguous', `${text} stands in this locator ${found.length} times`);
+    const near = written.some(segment => segment.method === wanted[part].method);
+    throw new source_1.NotFound(near ? 'not-literal' : 'no-segment', near ? `${text} is made up of values that are not written in the source` : `${text} is not written where this step is`);
+}
+/** Whether a call in the source is the one that a locator shows: same method, and arguments that are the same as far as they are written. */
+function sameCall(sources, written, wanted) {
+    if (written.method !== wanted.method)
+        return false;
+    const a = written.call.arguments, b = wanted.call.arguments;
+    if (a.length < b.length || b.length === 0 && a.length > 0)
+        return false;
+    return b.every((argument, i) => sameValue(sources, written.source, a[i], wanted.source, argument));
+}
+function sameValue(sources, as, a, bs, b) {
+    a = (0, source_1.bare)(a);
+    b = (0, source_1.bare)(b);
+    if (b.type === 'ObjectExpression') {
+        if (a.type !== 'ObjectExpression')
+            return false;
+        return b.properties.every((p) => {
+            const other = property(a, p.key?.name ?? p.key?.value);
+            return other && sameValue(sources, as, other, bs, p.value);
+        });
+    }
+    const x = sources.literal(as, a), y = sources.literal(bs, b);
+    if (x && y)
+        return String(x.value) === String(y.value);
+    if (/^(Numeric|Boolean)Literal$/.test(a.type) && a.type === b.type)
+        return a.value === b.value;
+    // A locator in a locator: filter({ has: … }).
+    const inner = (0, source_1.isCall)(b) ? sources.chain(bs, b, 0) : [];
+    const outer = inner.length ? sources.chain(as, a, 0) : [];
+    return inner.length > 0 && inner.length === outer.length && inner.every((s, i) => sameCall(sources, outer[i], s));
+}
+function property(object, name) {
+    return object.properties.find((p) => p.type === 'ObjectProperty' && !p.computed && (p.key.name ?? p.key.value) === name)?.value;
+}
+/** Replaces one literal where that is all that differs, else the call from its name to its closing bracket. */
+function change(sources, root, segment, wanted, replacement, code) {
+    const pairs = differing(segment.method === replacement.method ? segment.call.arguments : undefined, wanted.call.arguments, replacement.call.arguments);
+    if (pairs?.length === 1) {
+        const [written, text] = pairs[0];
+        const literal = sources.literal(segment.source, written);
+        if (literal && typeof literal.value === 'string')
+            return patched(sources, root, literal.source, literal.node.start, literal.node.end, quoted(literal.source.text.slice(literal.node.start, literal.node.end), text));
+    }
+    const callee = segment.call.callee;
+    if (callee.property.name !== segment.method)
+        throw new source_1.NotFound('not-literal', 'the element is named by a call that is no locator: write it as page.locator(…) first');
+    return patched(sources, root, segment.source, callee.property.start, segment.call.end, code);
+}
+/** The texts in which two lists of arguments differ, with the place in the source of the first; undefined where more than texts differ. */
+function differing(written, wanted, replacement) {
+    if (!written || wanted.length !== replacement.length)
+        return;
+    const out = [];
+    for (let i = 0; i < wanted.length; i++) {
+        const a = (0, source_1.bare)(wanted[i]), b = (0, source_1.bare)(replacement[i]), w = (0, source_1.bare)(written[i]);
+        if (a.type === 'ObjectExpression') {
+            if (b.type !== 'ObjectExpression' || w.type !== 'ObjectExpression' || a.properties.length !== b.properties.length)
+                return;
+            for (const p of a.properties) {
+                const name = p.key?.name ?? p.key?.value;
+                const inner = differing([property(w, name)], [p.value], [property(b, name)]);
+                if (!inner)
+                    return;
+                out.push(...inner);
+            }
+            continue;
+        }
+        const x = (0, source_1.stringOf)(a), y = (0, source_1.stringOf)(b);
+        if (x !== undefined && y !== undefined) {
+            if (x !== y)
+                out.push([w, y]);
+        }
+        else if (a.type !== b.type || a.value !== b.value || a.pattern !== b.pattern || a.flags !== b.flags) {
+            return;
+        }
+    }
+    return out;
+}
+/** A text in the quotes that the old one has. */
+function quoted(old, text) {
+    const quote = old[0];
+    let out = '';
+    for (const c of text) {
+        if (c === '\\' || c === quote || quote === '`' && c === '$')
+            out += '\\' + c;
+        else if (c === '\n')
+            out += '\\n';
+        else if (c === '\r')
+            out += '\\r';
+        else if (c < ' ' || c === '\u2028' || c === '\u2029')
+            out += `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`;
+        else
+            out += c;
+    }
+    return quote + out + quote;
+}
+const context = 3;
+function patched(sources, root, source, start, end, after) {
+    const { text } = source;
+    const name = sources.name(source.file).split(path.sep).join('/');
+    const lines = text.split('\n');
+    const lineOf = (at) => text.slice(0, at).split('\n').length - 1;
+    const [from, to] = [lineOf(start), lineOf(end)];
+    const edited = (text.slice(0, start) + after + text.slice(end)).split('\n');
+    const more = edited.length - lines.length;
+    const [first, last] = [Math.max(0, from - context), Math.min(lines.length - 1, to + context)];
+    const out = [];
+    // What follows the last line break is no line; a last line without one says so.
+    const put = (sign, all, i) => {
+        if (i === all.length - 1 && all[i] === '')
+            return;
+        out.push(sign + all[i] + (i === all.length - 1 ? '\n\\ No newline at end of file' : ''));
+    };
+    for (let i = first; i < from; i++)
+        put(' ', lines, i);
+    for (let i = from; i <= to; i++)
+        put('-', lines, i);
+    for (let i = from; i <= to + more; i++)
+        put('+', edited, i);
+    for (let i = to + 1; i <= last; i++)
+        put(' ', lines, i);
+    const count = (signs) => out.filter(l => signs.includes(l[0])).length;
+    const patch = `diff --git a/${name} b/${name}\n--- a/${name}\n+++ b/${name}\n@@ -${first + 1},${count(' -')} +${first + 1},${count(' +')} @@\n${out.join('\n')}\n`;
+    return { file: name, line: from + 1, column: start - text.lastIndexOf('\n', start - 1), before: text.slice(start, end), after, patch };
+}
