@@ -231,6 +231,33 @@ func TestDefaultAfterPin(t *testing.T) {
 	}
 }
 
+// tokens answers what it was told to.
+type tokens struct{ err error }
+
+func (t *tokens) GitToken(context.Context, project.Project) (string, error) { return "good", t.err }
+
+// A worker that claims while the forge asks for patience asks again, and gets the token then.
+func TestTokenLater(t *testing.T) {
+	b := newBench(t)
+	b.step(t, 0)
+	ctx, give := context.Background(), &tokens{err: fault.New(fault.RateLimited, "Later.")}
+	b.Tokens = give
+	var a dispatch.Attempt
+	for _, token := range b.dummy.Started() {
+		var err error
+		if a, err = b.Authenticate(ctx, token); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := b.Claim(ctx, a); fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("a job without its token: %v", err)
+	}
+	give.err = nil
+	if job, err := b.Claim(ctx, a); err != nil || job.Repository.Token != "good" {
+		t.Errorf("%+v, %v", job.Repository, err)
+	}
+}
+
 // A started worker may take StartBy to claim its job.
 func TestStartBy(t *testing.T) {
 	b := newBench(t)

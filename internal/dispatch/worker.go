@@ -71,8 +71,9 @@ func (d *Dispatcher) Claim(ctx context.Context, a Attempt) (attempt.Job, error) 
 	}
 	token := p.Repository.Token
 	if d.Tokens != nil {
-		if token, err = d.Tokens.GitToken(ctx, p); fault.KindOf(err) == fault.Unavailable {
-			return attempt.Job{}, err
+		if token, err = d.Tokens.GitToken(ctx, p); err != nil && !fault.Permanent(err) {
+			// Without it a private repository would refuse; the worker asks again.
+			return attempt.Job{}, fault.Wrap(err, fault.Unavailable, "There is no token for the tests repository now.")
 		} else if err != nil {
 			d.Log.Warn("there is no token for the tests repository", "project", p.ID, "error", err)
 		}
