@@ -19,6 +19,7 @@ const (
 	Comment     Kind = "comment"      // one sticky comment under a pull request
 	Status      Kind = "status"       // of a commit
 	Reaction    Kind = "reaction"     // to a comment
+	Command     Kind = "command"      // what a comment asks the service for: nothing is said by it
 	Message     Kind = "message"      // a webhook call, a chat message, an e-mail
 )
 
@@ -35,7 +36,7 @@ const (
 )
 
 // Kinds lists every kind.
-func Kinds() []Kind { return []Kind{PullRequest, Comment, Status, Reaction, Message} }
+func Kinds() []Kind { return []Kind{PullRequest, Comment, Status, Reaction, Command, Message} }
 
 // States lists every state.
 func States() []State { return []State{Waiting, Pending, Done, Failed, Rejected} }
@@ -47,7 +48,7 @@ type Policy string
 const (
 	NothingWaits      Policy = ""              // all is done at once
 	PullRequestsWait  Policy = "pull-requests" // and their comments and statuses do not
-	AllButMessageWait Policy = "all"           // everything but messages
+	AllButMessageWait Policy = "all"           // everything but messages, and what comments ask for
 )
 
 // Policies lists every policy, the loosest first.
@@ -59,7 +60,7 @@ func (p Policy) Waits(k Kind) bool {
 	case PullRequestsWait:
 		return k == PullRequest
 	case AllButMessageWait:
-		return k != Message
+		return k != Message && k != Command
 	case NothingWaits:
 	}
 	return false

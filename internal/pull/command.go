@@ -17,8 +17,8 @@ import (
 // Command is what a comment asks for: its first line is "/tas run", alone or with a
 // pattern that chooses tests.
 type Command struct {
-	Verb string // run, heal, generate, or what else was written
-	Rest string // the pattern of run
+	Verb string `json:"verb"`           // run, heal, generate, or what else was written
+	Rest string `json:"rest,omitempty"` // the pattern of run
 }
 
 // commandWord begins a comment that asks for something.
@@ -47,51 +47,78 @@ type reactionWish struct {
 	Reaction forge.Reaction `json:"reaction"`
 }
 
-// obey does what a comment asks for, if whoever wrote it may push to the repository, and
-// answers with a reaction: a thumb up for what is done, one down for who may not, confusion
-// for what is not understood.
-func (s *Service) obey(ctx context.Context, l Link, e forge.Event) error {
+// commandWish is a comment that asks for something, as its webhook told it.
+type commandWish struct {
+	Repo    string     `json:"repo"`
+	Number  int        `json:"number"`
+	Comment string     `json:"comment"`
+	Author  forge.User `json:"author"`
+	Command Command    `json:"command"`
+}
+
+// hear takes a comment in. What it asks for is done as an action, so that a forge which
+// does not answer now delays it and loses nothing.
+func (s *Service) hear(ctx context.Context, l Link, e forge.Event) error {
 	c, asked := ParseCommand(e.Comment.Body)
-	now := s.Clock()
-	if !asked || l.Connection.Deaf || e.Comment.CreatedAt.Before(now.Add(-staleAfter)) {
+	if !asked || l.Connection.Deaf || e.Comment.CreatedAt.Before(s.Clock().Add(-staleAfter)) {
 		return nil
 	}
-	me, err := l.Forge.WhoAmI(ctx)
-	if err != nil {
-		return err
-	}
-	if e.Comment.Author.Is(me) {
-		return nil // our own words come back as webhooks
-	}
-	may, err := l.Forge.MayWrite(ctx, e.Repo, e.Comment.Author)
-	if err != nil {
-		return err
-	}
-	sign := forge.Refused
-	if may {
-		if sign, err = s.carry(ctx, l, e, c); err != nil {
-			return err
-		}
-	}
-	_, err = s.Actions.Ask(ctx, action.Wish{ProjectID: l.Project.ID, Key: fmt.Sprintf("reaction/%s/%d/%s", e.Repo, e.Number, e.Comment.ID), Kind: action.Reaction,
-		Target: target(e.Repo, e.Number), About: "the answer to a comment of " + e.Comment.Author.Login, AskedBy: string(account.ViaForge), Once: true,
-		Detail: reactionWish{Repo: e.Repo, Number: e.Number, Comment: e.Comment.ID, Reaction: sign}})
+	_, err := s.Actions.Ask(ctx, action.Wish{ProjectID: l.Project.ID, Key: fmt.Sprintf("command/%s/%d/%s", e.Repo, e.Number, e.Comment.ID), Kind: action.Command,
+		Target: target(e.Repo, e.Number), About: "a comment of " + e.Comment.Author.Login + ": " + commandWord + " " + strings.TrimSpace(c.Verb+" "+c.Rest), AskedBy: string(account.ViaForge), Once: true,
+		Detail: commandWish{Repo: e.Repo, Number: e.Number, Comment: e.Comment.ID, Author: e.Comment.Author, Command: c}})
 	return err
 }
 
+// commands do what comments ask for, if whoever wrote one may push to the repository, and
+// have it answered with a reaction: a thumb up for what is done, one down for who may not,
+// confusion for what is not understood.
+type commands struct{ s *Service }
+
+func (d commands) Do(ctx context.Context, a action.Action) (json.RawMessage, string, error) {
+	var w commandWish
+	if err := read(a, &w, &struct{}{}); err != nil {
+		return nil, "", err
+	}
+	l, err := d.s.Link(ctx, a.ProjectID)
+	if err != nil {
+		return nil, "", err
+	}
+	me, err := l.Forge.WhoAmI(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	if w.Author.Is(me) {
+		return nil, "The service said it itself.", nil // our own words come back as webhooks
+	}
+	may, err := l.Forge.MayWrite(ctx, w.Repo, w.Author)
+	if err != nil {
+		return nil, "", err
+	}
+	sign := forge.Refused
+	if may {
+		if sign, err = d.s.carry(ctx, l, w); err != nil {
+			return nil, "", err
+		}
+	}
+	_, err = d.s.Actions.Ask(ctx, action.Wish{ProjectID: a.ProjectID, Key: fmt.Sprintf("reaction/%s/%d/%s", w.Repo, w.Number, w.Comment), Kind: action.Reaction,
+		Target: target(w.Repo, w.Number), About: "the answer to a comment of " + w.Author.Login, AskedBy: string(account.ViaForge), Once: true,
+		Detail: reactionWish{Repo: w.Repo, Number: w.Number, Comment: w.Comment, Reaction: sign}})
+	return nil, map[forge.Reaction]string{forge.Agreed: "It is done.", forge.Refused: "It was refused: the author may not push there, or the branch is a fork's.", forge.Puzzled: "It was not understood."}[sign], err
+}
+
 // carry carries a command out.
-func (s *Service) carry(ctx context.Context, l Link, e forge.Event, c Command) (forge.Reaction, error) {
-	if c.Verb != "run" {
+func (s *Service) carry(ctx context.Context, l Link, w commandWish) (forge.Reaction, error) {
+	if w.Command.Verb != "run" {
 		return forge.Puzzled, nil
 	}
-	repo, _ := l.knows(e.Repo)
-	in := run.StartInput{Selection: run.Selection{Kind: run.SelectSuite}, Trigger: run.TriggerCI, Pull: &run.Pull{Repo: repo, Number: e.Number},
-		OnceKey: fmt.Sprintf("comment/%s/%s", l.Project.ID, e.Comment.ID)}
-	if c.Rest != "" {
-		in.Selection = run.Selection{Kind: run.SelectGrep, Grep: c.Rest}
+	repo, _ := l.knows(w.Repo)
+	in := run.StartInput{Selection: run.Selection{Kind: run.SelectSuite}, Trigger: run.TriggerCI, Pull: &run.Pull{Repo: repo, Number: w.Number},
+		OnceKey: fmt.Sprintf("comment/%s/%s", l.Project.ID, w.Comment)}
+	if w.Command.Rest != "" {
+		in.Selection = run.Selection{Kind: run.SelectGrep, Grep: w.Command.Rest}
 	}
 	if repo == l.Repo {
-		p, err := l.Forge.PullRequest(ctx, repo, e.Number)
+		p, err := l.Forge.PullRequest(ctx, repo, w.Number)
 		if err != nil {
 			return "", err
 		}

@@ -36,11 +36,7 @@ func (s *Service) Take(ctx context.Context, kind forge.Kind, d forge.Delivery) e
 		return err
 	}
 	for _, x := range believed {
-		var err error
-		if x.Forge, err = s.Connect(x.dial); err == nil {
-			err = s.take(ctx, x.Link, x.event)
-		}
-		errs = append(errs, err)
+		errs = append(errs, s.take(ctx, x.Link, x.event))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return err
@@ -152,7 +148,7 @@ func (s *Service) heed(ctx context.Context, l Link, e forge.Event) error {
 			return s.settled(ctx, l.Project.ID, e.Repo, e.Number, e.State)
 		}
 	case forge.EventComment:
-		return s.obey(ctx, l, e)
+		return s.hear(ctx, l, e)
 	case forge.EventPing, forge.EventOther:
 	}
 	return nil

@@ -37,11 +37,35 @@ type desk struct {
 	looks   int
 	started []run.StartInput
 	settled []forge.State
+	heard   map[string]bool
+	tries   int // of commands that failed for now
 }
 
-func (d *desk) Ask(_ context.Context, w action.Wish) (action.Action, error) {
-	d.asked = append(d.asked, w)
-	return action.Action{}, nil
+// Ask does what comments ask for at once, and again as long as that may help.
+func (d *desk) Ask(ctx context.Context, w action.Wish) (action.Action, error) {
+	if w.Kind != action.Command {
+		d.asked = append(d.asked, w)
+		return action.Action{}, nil
+	}
+	if d.heard[w.Key] {
+		return action.Action{}, nil
+	}
+	if d.heard == nil {
+		d.heard = map[string]bool{}
+	}
+	d.heard[w.Key] = true
+	detail, err := json.Marshal(w.Detail)
+	for range 3 {
+		if err == nil {
+			_, _, err = d.Doers()[w.Kind].Do(ctx, action.Action{ProjectID: w.ProjectID, Key: w.Key, Wish: detail})
+		}
+		if fault.KindOf(err) != fault.Unavailable || err == nil {
+			break
+		}
+		err = nil
+		d.tries++
+	}
+	return action.Action{}, err
 }
 
 func (d *desk) Start(_ context.Context, actor account.Actor, in run.StartInput) (run.Run, error) {
@@ -187,21 +211,22 @@ func TestForkIsNotRun(t *testing.T) {
 	}
 }
 
-// TestTakenAgainAfterTrouble does what a webhook is about when it is sent again, if it
-// could not be done the first time.
-func TestTakenAgainAfterTrouble(t *testing.T) {
+// TestCommandOutlastsTrouble does what a comment asks for though the forge does not answer
+// at first: it sends no webhook again.
+func TestCommandOutlastsTrouble(t *testing.T) {
 	t.Parallel()
 	ctx, d := context.Background(), newDesk(t)
 	d.d.Commit(t, "shop/tests", "feature", map[string]string{"x": "x\n"})
 	n := d.d.OpenPull(t, "shop/tests", "shop/tests", "feature", "main")
 	said := d.d.Delivery("shop/tests", n, "commented", d.d.Say("shop/tests", n, "owner", "/tas run"), hookSecret)
-	d.d.SetTrouble(func(int, *http.Request) forgetest.Trouble { return forgetest.Trouble{Status: 502} })
-	if err := d.Take(ctx, forge.GitHub, said); fault.KindOf(err) != fault.Unavailable || len(d.started) != 0 {
-		t.Fatalf("%v, %+v", err, d.started)
-	}
-	d.d.SetTrouble(nil)
-	if err := d.Take(ctx, forge.GitHub, said); err != nil || len(d.started) != 1 {
-		t.Fatalf("%v, %+v", err, d.started)
+	d.d.SetTrouble(func(call int, _ *http.Request) forgetest.Trouble {
+		if call < 2 {
+			return forgetest.Trouble{Status: 502}
+		}
+		return forgetest.Trouble{}
+	})
+	if err := d.Take(ctx, forge.GitHub, said); err != nil || len(d.started) != 1 || d.tries == 0 {
+		t.Fatalf("%v, %+v, %d tries failed", err, d.started, d.tries)
 	}
 }
 

@@ -124,5 +124,5 @@ func (s *Service) Say(ctx context.Context, v account.Viewer, projectID string, n
 	if err != nil {
 		return err
 	}
-	return s.obey(ctx, l, forge.Event{Kind: forge.EventComment, Repo: l.Repo, Number: number, Comment: c, Sender: c.Author})
+	return s.hear(ctx, l, forge.Event{Kind: forge.EventComment, Repo: l.Repo, Number: number, Comment: c, Sender: c.Author})
 }

@@ -243,7 +243,7 @@ func (d comments) Do(ctx context.Context, a action.Action) (json.RawMessage, str
 
 // Doers answers what carries out each kind of deed.
 func (s *Service) Doers() map[action.Kind]action.Doer {
-	return map[action.Kind]action.Doer{action.PullRequest: opener{s}, action.Comment: comments{s}, action.Status: statuses{s}, action.Reaction: reactions{s}}
+	return map[action.Kind]action.Doer{action.PullRequest: opener{s}, action.Comment: comments{s}, action.Status: statuses{s}, action.Reaction: reactions{s}, action.Command: commands{s}}
 }
 
 // summary is a verdict in one line.
