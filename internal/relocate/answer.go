@@ -56,6 +56,9 @@ func (f *Finder) Find(target int, limits Limits) Answer {
 		return Answer{Outcome: Report, Why: "The page has no element to compare with."}
 	}
 	a := Answer{P: sigmoid(dot(f.model.Decision, r.decision))}
+	if unchanged(r.own.old, r.candidates[r.order[0]], f.old, f.now) {
+		a.P = max(a.P, unchangedP)
+	}
 	top := r.score[r.order[0]]
 	sum := 0.0
 	for _, s := range r.score {
@@ -95,4 +98,28 @@ func decide(a Answer, l Limits) (Outcome, string) {
 		return Propose, "Another element is almost as likely."
 	}
 	return Heal, "One element is it, as surely as can be told."
+}
+
+// unchangedP is the probability of an element of which nothing changed. Nothing is learned about
+// it from pages years apart, on which such elements are few.
+const unchangedP = 0.995
+
+// unchanged says whether nothing that is known of two elements differs, their place included,
+// and something of it names one element alone on each of the pages: rows of a list that moved up
+// by one do not pass for the ones that were in their places. Where nothing else of the old page
+// is known, only an identifier can name one element alone.
+func unchanged(old, now *prepared, oldPage, newPage *Page) bool {
+	if old.Path == "" || old.Path != now.Path || old.tag != now.tag || old.role != now.role || old.label != now.label {
+		return false
+	}
+	for _, p := range [][2]string{
+		{old.TestID, now.TestID}, {old.ID, now.ID}, {old.NameAttr, now.NameAttr}, {old.href, now.href},
+		{old.Type, now.Type}, {old.Class, now.Class}, {old.RowKey, now.RowKey}, {old.Form, now.Form},
+	} {
+		if p[0] != p[1] {
+			return false
+		}
+	}
+	return old.TestID != "" || old.ID != "" || old.NameAttr != "" ||
+		old.label != "" && oldPage.Len() > 1 && oldPage.labels[old.labelHash] == 1 && newPage.labels[old.labelHash] == 1
 }

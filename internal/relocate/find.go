@@ -1,8 +1,10 @@
 package relocate
 
 import (
+	"cmp"
 	"math"
 	"slices"
+	"strings"
 )
 
 // Above these sizes not every old element is compared with every candidate: a target is compared
@@ -113,13 +115,7 @@ func (f *Finder) best(target *prepared) []int {
 		all[c] = scored{c, dot(f.model.Pair, v[:])}
 	}
 	slices.SortFunc(all, func(a, b scored) int {
-		switch {
-		case a.score > b.score:
-			return -1
-		case a.score < b.score:
-			return 1
-		}
-		return slices.Compare([]string{f.now.elements[a.at].Path}, []string{f.now.elements[b.at].Path})
+		return better(a.score, b.score, &f.now.elements[a.at], &f.now.elements[b.at])
 	})
 	at := make([]int, min(len(all), mostCandidates))
 	for i := range at {
@@ -202,6 +198,15 @@ func (f *Finder) lookup(by map[word][]int, e *prepared) []int {
 	return out
 }
 
+// better orders candidates, the higher score first. Scores that differ by no more than the order
+// of sums are equal: then the path decides, so that the order in which elements are given never counts.
+func better(a, b float64, x, y *prepared) int {
+	if c := cmp.Compare(math.Round(b*1e6), math.Round(a*1e6)); c != 0 {
+		return c
+	}
+	return cmp.Or(strings.Compare(x.Path, y.Path), strings.Compare(x.Key, y.Key))
+}
+
 // PairEvidence answers the pair features of a target and every candidate, for training.
 func (f *Finder) PairEvidence(target int) [][]float64 {
 	_, r := f.comparison(target)
@@ -250,17 +255,7 @@ func (f *Finder) rank(target int) *ranking {
 	for i, x := range r.evidence {
 		r.score[i], r.order[i] = dot(f.model.Rank, x), i
 	}
-	slices.SortFunc(r.order, func(a, b int) int {
-		switch {
-		case r.score[a] > r.score[b]:
-			return -1
-		case r.score[a] < r.score[b]:
-			return 1
-		case c.candidates[a].Path != c.candidates[b].Path: // so that the order given never counts
-			return slices.Compare([]string{c.candidates[a].Path}, []string{c.candidates[b].Path})
-		}
-		return slices.Compare([]string{c.candidates[a].Key}, []string{c.candidates[b].Key})
-	})
+	slices.SortFunc(r.order, func(a, b int) int { return better(r.score[a], r.score[b], c.candidates[a], c.candidates[b]) })
 	if len(r.order) == 0 {
 		return r
 	}

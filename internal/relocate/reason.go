@@ -1,8 +1,10 @@
 package relocate
 
 import (
+	"cmp"
 	"math"
 	"slices"
+	"strings"
 )
 
 // effect answers what each feature of a candidate adds to its score.
@@ -102,13 +104,7 @@ func told(effects [rankFeatureCount]float64, sentence func(int) string) []string
 		}
 	}
 	slices.SortFunc(out, func(a, b string) int {
-		if d := sums[b] - sums[a]; math.Abs(d) > 1e-12 {
-			if d > 0 {
-				return 1
-			}
-			return -1
-		}
-		return slices.Compare([]string{a}, []string{b})
+		return cmp.Or(cmp.Compare(math.Round(sums[b]*1e6), math.Round(sums[a]*1e6)), strings.Compare(a, b))
 	})
 	return out[:min(len(out), mostReasons)]
 }
