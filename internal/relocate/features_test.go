@@ -78,6 +78,14 @@ func TestMade(t *testing.T) {
 	}
 }
 
+// TestMadeNamesDoNotCount: what a build tool named anew is no difference.
+func TestMadeNamesDoNotCount(t *testing.T) {
+	got := features(Element{Tag: "a", Class: "css-1x2y3z nav-link"}, Element{Tag: "a", Class: "nav-link css-9a8b7c"})
+	if math.Abs(got["class"]-1) > 1e-9 || math.Abs(got["class-words"]-1) > 1e-9 {
+		t.Errorf("class %v, words in it %v", got["class"], got["class-words"])
+	}
+}
+
 func TestPaths(t *testing.T) {
 	a := stepsOf(`/html[1]/body[1]/div[2]/a[1]`)
 	if len(a) != 4 || a[2].index != 2 {

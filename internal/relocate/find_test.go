@@ -153,6 +153,62 @@ func TestOccupied(t *testing.T) {
 	}
 }
 
+// TestRowMovedUp removes the first row of a list whose buttons are all alike: the second row's
+// button is then where the first one's was, and must not pass for it.
+func TestRowMovedUp(t *testing.T) {
+	m := shippedModel(t)
+	list := func(names ...string) []Element {
+		out := []Element{{Key: "title", Tag: "h1", Text: "People", Path: "/html[1]/body[1]/h1[1]"}}
+		for i, n := range names {
+			row := fmt.Sprintf("/html[1]/body[1]/table[1]/tr[%d]", i+1)
+			out = append(out,
+				Element{Key: n, Tag: "a", Text: n, Path: row + "/td[1]/a[1]"},
+				Element{Key: "edit " + n, Tag: "button", Class: "edit", Text: "Edit", Path: row + "/td[2]/button[1]"})
+		}
+		return out
+	}
+	old := list("Ada", "Grace", "Alan", "Edsger")
+	if a := finder(m, old, list("Grace", "Alan", "Edsger")).Find(2, Limits{}); a.Outcome == Heal {
+		t.Errorf("Ada's row is gone, yet healed to %q (p %.3f)", a.Candidates[0].Element.Key, a.P)
+	}
+	if a := finder(m, old[2:3], list("Grace")).Find(0, Limits{}); a.Outcome == Heal {
+		t.Errorf("nothing else is known, yet healed to %q (p %.3f)", a.Candidates[0].Element.Key, a.P)
+	}
+	a, b := Prepare(list("Ada", "Grace")), Prepare(list("Grace"))
+	if unchanged(&a.elements[2], &b.elements[2], a, b) {
+		t.Error("one of two equal buttons passes for the one that is left")
+	}
+	if !unchanged(&a.elements[0], &b.elements[0], a, b) {
+		t.Error("the title did not change")
+	}
+}
+
+// TestContext looks at the features themselves: two old elements, of which one moved with its
+// neighbour, and a candidate that both would take.
+func TestContext(t *testing.T) {
+	old := []Element{
+		{Tag: "button", Text: "Save draft", Path: "/html[1]/body[1]/form[1]/div[1]/button[1]"},
+		{Tag: "button", Text: "Save", Path: "/html[1]/body[1]/form[1]/div[1]/button[2]"},
+	}
+	now := []Element{
+		{Tag: "button", Text: "Save", Path: "/html[1]/body[1]/main[1]/form[1]/div[1]/button[2]"},
+		{Tag: "button", Text: "Keep", Path: "/html[1]/body[1]/main[1]/form[1]/div[1]/button[1]"},
+		{Tag: "button", Text: "Help", Path: "/html[1]/body[1]/footer[1]/button[1]"},
+	}
+	f := finder(shippedModel(t), old, now)
+	evidence := f.RankEvidence(0)
+	names := RankNames()
+	at := func(c int, name string) float64 { return evidence[c][slices.Index(names, name)] }
+	if at(0, "occupied") < 0.5 || at(1, "occupied") != 0 || at(0, "claim") < at(1, "claim") {
+		t.Errorf("occupied %v, %v; claim %v, %v", at(0, "occupied"), at(1, "occupied"), at(0, "claim"), at(1, "claim"))
+	}
+	for _, n := range []string{"beside", "beside-tags", "beside-index", "order", "close"} {
+		if at(1, n) < 0.99 || at(2, n) > 0.5 {
+			t.Errorf("%s: %v beside the neighbour, %v in the footer", n, at(1, n), at(2, n))
+		}
+	}
+}
+
 // TestLargePage goes the way of large pages, on which not all is compared with all.
 func TestLargePage(t *testing.T) {
 	m := shippedModel(t)

@@ -33,6 +33,7 @@ func TestVetoes(t *testing.T) {
 		{name: "hidden", old: button("Save"), now: Element{Tag: "button", Text: "Save", Hidden: true}, want: "visible"},
 		{name: "hidden before as well", old: Element{Tag: "button", Hidden: true}, now: Element{Tag: "button", Hidden: true}},
 		{name: "disabled", old: button("Save"), now: Element{Tag: "button", Text: "Save", Disabled: true}, want: "disabled"},
+		{name: "disabled before as well", old: Element{Tag: "button", Disabled: true}, now: Element{Tag: "button", Disabled: true}},
 		{name: "other address, the old one stands", old: Element{Tag: "a", Href: "/a"}, now: Element{Tag: "a", Href: "/b"}, others: []Element{{Tag: "a", Href: "https://shop.example/a"}, {Tag: "a", Href: "/a/"}}, want: "still links /a"},
 		{name: "other address, the old one is gone", old: Element{Tag: "a", Href: "/a"}, now: Element{Tag: "a", Href: "/b"}, others: []Element{{Tag: "a", Href: "/c"}}},
 		{name: "other query", old: Element{Tag: "a", Href: "/a?x=1"}, now: Element{Tag: "a", Href: "/a?x=2"}, others: []Element{{Tag: "a", Href: "/a?x=1"}}},
