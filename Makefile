@@ -79,6 +79,7 @@ fuzz: ## Fuzz what strangers send, a minute each
 	go test -run '^$$' -fuzz FuzzSignature -fuzztime 60s -fuzzminimizetime 10x ./internal/bug
 	go test -run '^$$' -fuzz FuzzChats -fuzztime 60s -fuzzminimizetime 10x ./internal/notify
 	go test -run '^$$' -fuzz FuzzRetryAfter -fuzztime 60s -fuzzminimizetime 10x ./internal/notify/httpcall
+	go test -run '^$$' -fuzz FuzzReadPairs -fuzztime 60s -fuzzminimizetime 10x ./bench/relocation
 	go test -run '^$$' -fuzz FuzzParseRemote -fuzztime 60s -fuzzminimizetime 10x ./internal/forge
 	for forge in github gitlab gitea; do go test -run '^$$' -fuzz FuzzWebhook -fuzztime 60s -fuzzminimizetime 10x ./internal/forge/$$forge || exit 1; done
 	go test -run '^$$' -fuzz FuzzCode -fuzztime 60s -fuzzminimizetime 10x ./internal/pull
@@ -105,6 +106,14 @@ bench-web: ## What the web app's pages cost, with 10,000 runs, 5,000 tests and 1
 .PHONY: bench-bugs
 bench-bugs: ## How well failures are grouped into bugs, on labelled failures of real shapes
 	go run ./bench/bugs
+
+.PHONY: bench-relocation
+bench-relocation: ## How well elements are found again years later, with each site left out of the training (DATA=folder)
+	go run ./bench/relocation -cross $(if $(DATA),-data $(DATA))
+
+.PHONY: train-relocation
+train-relocation: ## Learn the weights of relocation anew from all labelled sites (DATA=folder)
+	go run ./bench/relocation -train internal/relocate/weights.json $(if $(DATA),-data $(DATA))
 
 .PHONY: bench-shards
 bench-shards: setup build ## How evenly shards are loaded, against --shard and a static split

@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 	"slices"
+	"time"
 )
 
 // answer is what a matcher says about one target: its best candidate (-1: none) and how sure it is.
@@ -10,6 +11,10 @@ type answer struct {
 	site, target int
 	best         int
 	score        float64
+	p            float64 // as it was told, before vetoes
+	vetoed       bool
+	heals        bool // at the product's own limits
+	took         time.Duration
 }
 
 // figures are what a matcher reached on labelled pairs.
@@ -83,4 +88,11 @@ func wilson(k, n int) (low, high float64) {
 	middle := (p + z*z/(2*m)) / (1 + z*z/m)
 	half := z / (1 + z*z/m) * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
 	return max(0, middle-half), min(1, middle+half)
+}
+
+func (f figures) share(n int) float64 {
+	if f.pairs == 0 {
+		return 0
+	}
+	return float64(n) / float64(f.pairs)
 }

@@ -2,223 +2,64 @@ package main
 
 import (
 	"math"
+	"sync"
 
 	"tas-service/internal/relocate"
 )
 
-// choice is one target: the features of its candidates, and which of them is right.
-type choice struct {
-	features [][]float64
-	right    int
-	pass     []bool // neither right nor wrong: above or below the right one
-	weight   float64
-}
+// The penalties on squared weights. They were not tuned finely: figures hardly move from a third
+// to three times of them.
+const (
+	pairPenalty     = 1
+	rankPenalty     = 1
+	decisionPenalty = 1
+	innerParts      = 5
+)
 
-// fitChoice learns weights under which the right candidate of each choice is the likeliest
-// (conditional logit), with a penalty on their squares.
-func fitChoice(choices []choice, n int, penalty float64, start []float64) []float64 {
-	w := make([]float64, n)
-	copy(w, start)
-	var p []float64
-	return minimise(w, func(w, g []float64) float64 {
-		loss := 0.0
-		for i := range w {
-			loss += penalty * w[i] * w[i] / 2
-			g[i] = penalty * w[i]
-		}
-		for _, ch := range choices {
-			p = p[:0]
-			top := math.Inf(-1)
-			for _, x := range ch.features {
-				s := 0.0
-				for i, v := range x {
-					if v != 0 {
-						s += w[i] * v
-					}
-				}
-				p = append(p, s)
-				top = max(top, s)
-			}
-			sum := 0.0
-			for c := range p {
-				if ch.pass != nil && ch.pass[c] {
-					p[c] = 0
-					continue
-				}
-				p[c] = math.Exp(p[c] - top)
-				sum += p[c]
-			}
-			loss -= ch.weight * math.Log(max(p[ch.right]/sum, 1e-300))
-			for c, x := range ch.features {
-				d := p[c] / sum
-				if c == ch.right {
-					d--
-				}
-				if d > 1e-6 || d < -1e-6 {
-					d *= ch.weight
-					for i, v := range x {
-						if v != 0 {
-							g[i] += d * v
-						}
-					}
-				}
-			}
-		}
-		return loss
-	})
-}
-
-// fitYes learns a logistic regression; the last feature is the constant and is not penalised.
-func fitYes(x [][]float64, yes []bool, weight []float64, penalty float64) []float64 {
-	n := len(x[0])
-	return minimise(make([]float64, n), func(w, g []float64) float64 {
-		loss := 0.0
-		for i := range w {
-			l := penalty
-			if i == n-1 {
-				l = 0.01
-			}
-			loss += l * w[i] * w[i] / 2
-			g[i] = l * w[i]
-		}
-		for k, v := range x {
-			s := 0.0
-			for i := range v {
-				s += w[i] * v[i]
-			}
-			p := 1 / (1 + math.Exp(-s))
-			d := p
-			if yes[k] {
-				d = p - 1
-				loss -= weight[k] * math.Log(max(p, 1e-300))
-			} else {
-				loss -= weight[k] * math.Log(max(1-p, 1e-300))
-			}
-			for i := range v {
-				g[i] += weight[k] * d * v[i]
-			}
-		}
-		return loss
-	})
-}
-
-// minimise is L-BFGS with a backtracking line search: the losses are smooth and convex.
-func minimise(w []float64, f func(w, g []float64) float64) []float64 {
-	const memory, rounds = 8, 200
-	n := len(w)
-	g, next, ng := make([]float64, n), make([]float64, n), make([]float64, n)
-	loss := f(w, g)
-	var ss, ys [][]float64
-	for range rounds {
-		d := append([]float64(nil), g...)
-		alpha := make([]float64, len(ss))
-		for i := len(ss) - 1; i >= 0; i-- {
-			alpha[i] = inner(ss[i], d) / inner(ss[i], ys[i])
-			for j := range d {
-				d[j] -= alpha[i] * ys[i][j]
-			}
-		}
-		if k := len(ss) - 1; k >= 0 {
-			scale := inner(ss[k], ys[k]) / inner(ys[k], ys[k])
-			for j := range d {
-				d[j] *= scale
-			}
-		}
-		for i := range ss {
-			beta := inner(ys[i], d) / inner(ss[i], ys[i])
-			for j := range d {
-				d[j] += (alpha[i] - beta) * ss[i][j]
-			}
-		}
-		slope := -inner(g, d)
-		if slope > -1e-10 {
-			break
-		}
-		step := 1.0
-		if len(ss) == 0 {
-			step = 1 / math.Sqrt(inner(g, g))
-		}
-		var after float64
-		for range 30 {
-			for j := range next {
-				next[j] = w[j] - step*d[j]
-			}
-			if after = f(next, ng); after <= loss+1e-4*step*slope {
-				break
-			}
-			step /= 2
-		}
-		if after > loss-1e-7*math.Abs(loss) {
-			break
-		}
-		s, y := make([]float64, n), make([]float64, n)
-		for j := range s {
-			s[j], y[j] = next[j]-w[j], ng[j]-g[j]
-		}
-		if inner(s, y) > 1e-12 {
-			ss, ys = append(ss, s), append(ys, y)
-			if len(ss) > memory {
-				ss, ys = ss[1:], ys[1:]
-			}
-		}
-		copy(w, next)
-		copy(g, ng)
-		loss = after
-	}
-	return w
-}
-
-func inner(a, b []float64) float64 {
-	var s float64
-	for i := range a {
-		s += a[i] * b[i]
-	}
-	return s
-}
-
-// trainer keeps what all folds share.
+// trainer keeps what all folds share: prepared pages, with and without each gold.
 type trainer struct {
-	sites      []*site
-	old        []*relocate.Page
-	now        []*relocate.Page
-	gone       [][]*relocate.Page // by site and target: the new page without the gold
-	left       [][][]int
-	pairs      [][]choice // by site
-	l1, l2, l3 float64
+	sites []*site
+	old   []*relocate.Page
+	now   []*relocate.Page
+	gone  [][]*relocate.Page // by site and target: the new page without the gold
+	left  [][][]int          // which candidates are in it
+	pairs [][]choice
 }
 
 func newTrainer(sites []*site) *trainer {
-	t := &trainer{sites: sites, l1: 1, l2: 1, l3: 1}
+	t := &trainer{sites: sites}
 	for _, s := range sites {
 		old, now := relocate.Prepare(s.old), relocate.Prepare(s.now)
 		t.old, t.now = append(t.old, old), append(t.now, now)
 		var gone []*relocate.Page
 		var left [][]int
+		var pairs []choice
+		f := relocate.NewFinder(&relocate.Model{}, old, now)
 		for i := range s.old {
 			l := s.without(s.gold[i])
-			es := make([]relocate.Element, len(l))
-			for k, c := range l {
-				es[k] = s.now[c]
-			}
-			gone, left = append(gone, relocate.Prepare(es)), append(left, l)
+			gone, left = append(gone, relocate.Prepare(s.pick(l))), append(left, l)
+			pairs = append(pairs, s.choice(i, f.PairEvidence(i)))
 		}
-		t.gone, t.left = append(t.gone, gone), append(t.left, left)
-		f := relocate.NewFinder(&relocate.Model{}, old, now)
-		var cs []choice
-		for i := range s.old {
-			cs = append(cs, t.choice(s, i, f.PairEvidence(i)))
-		}
-		t.pairs = append(t.pairs, cs)
+		t.gone, t.left, t.pairs = append(t.gone, gone), append(t.left, left), append(t.pairs, pairs)
 	}
 	return t
 }
 
-func siteWeight(s *site) float64 { return math.Pow(float64(len(s.Targets)), -0.5) * 4 }
+// pick answers some of the new page's elements.
+func (s *site) pick(at []int) []relocate.Element {
+	out := make([]relocate.Element, len(at))
+	for k, c := range at {
+		out[k] = s.now[c]
+	}
+	return out
+}
 
-func (t *trainer) choice(s *site, i int, x [][]float64) choice {
-	ch := choice{features: x, right: s.gold[i], weight: siteWeight(s)}
-	ch.pass = make([]bool, len(x))
-	for c := range x {
+// weight makes a site with few targets count more for each of them, but not as much as a large one.
+func (s *site) weight() float64 { return 4 / math.Sqrt(float64(len(s.Targets))) }
+
+func (s *site) choice(target int, features [][]float64) choice {
+	ch := choice{features: features, right: s.gold[target], weight: s.weight(), pass: make([]bool, len(features))}
+	for c := range features {
 		ch.pass[c] = c != ch.right && s.same(c, ch.right)
 	}
 	return ch
@@ -229,10 +70,92 @@ func (t *trainer) fitPair(in []int) []float64 {
 	for _, s := range in {
 		all = append(all, t.pairs[s]...)
 	}
-	return fitChoice(all, len(all[0].features[0]), t.l1, nil)
+	return fitChoice(all, len(relocate.PairNames()), pairPenalty)
 }
 
-func folds(in []int, k int) [][]int {
+// train fits the three steps on some sites. Each later step learns from what the earlier ones say
+// about sites that they have not seen, as they will have to.
+func (t *trainer) train(in []int) *relocate.Model {
+	parts := deal(in, innerParts)
+	model := &relocate.Model{Pair: t.fitPair(in)}
+	unseen := make([]*relocate.Model, len(parts))
+	ranks := make([][]choice, len(parts))
+	for k, part := range parts {
+		unseen[k] = &relocate.Model{Pair: t.fitPair(minus(in, part))}
+		for _, s := range part {
+			f := relocate.NewFinder(unseen[k], t.old[s], t.now[s])
+			for i := range t.sites[s].old {
+				ranks[k] = append(ranks[k], t.sites[s].choice(i, f.RankEvidence(i)))
+			}
+		}
+	}
+	fitRank := func(but int) []float64 {
+		var use []choice
+		for k := range parts {
+			if k != but {
+				use = append(use, ranks[k]...)
+			}
+		}
+		return fitChoice(use, len(relocate.RankNames()), rankPenalty)
+	}
+	model.Rank = fitRank(-1)
+	var x [][]float64
+	var yes []bool
+	var weight []float64
+	for k, part := range parts {
+		unseen[k].Rank = fitRank(k)
+		for _, s := range part {
+			st := t.sites[s]
+			f := relocate.NewFinder(unseen[k], t.old[s], t.now[s])
+			for i := range st.old {
+				best, evidence := f.Decide(i)
+				x, yes, weight = append(x, evidence), append(yes, st.tolerated(best, st.gold[i])), append(weight, st.weight())
+				if _, evidence = relocate.NewFinder(unseen[k], t.old[s], t.gone[s][i]).Decide(i); evidence != nil {
+					x, yes, weight = append(x, evidence), append(yes, false), append(weight, st.weight())
+				}
+			}
+		}
+	}
+	model.Decision = fitYes(x, yes, weight, decisionPenalty)
+	return model
+}
+
+// cross asks about each site a model that was trained on all the others.
+func (t *trainer) cross(workers int) (whole, removed []answer) {
+	every := t.all()
+	found := make([][2][]answer, len(every))
+	var wait sync.WaitGroup
+	room := make(chan struct{}, workers)
+	for _, s := range every {
+		wait.Go(func() {
+			room <- struct{}{}
+			defer func() { <-room }()
+			m := t.train(minus(every, []int{s}))
+			w, r := ask(t.sites[s], m)
+			found[s] = [2][]answer{w, r}
+		})
+	}
+	wait.Wait()
+	for s, f := range found {
+		for _, part := range f {
+			for i := range part {
+				part[i].site = s
+			}
+		}
+		whole, removed = append(whole, f[0]...), append(removed, f[1]...)
+	}
+	return whole, removed
+}
+
+func (t *trainer) all() []int {
+	all := make([]int, len(t.sites))
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+func deal(in []int, k int) [][]int {
 	out := make([][]int, min(k, len(in)))
 	for i, s := range in {
 		out[i%len(out)] = append(out[i%len(out)], s)
@@ -252,81 +175,4 @@ func minus(in, out []int) []int {
 		}
 	}
 	return left
-}
-
-// train fits all three steps on some sites; each later step learns from what the earlier ones say about sites they have not seen.
-func (t *trainer) train(in []int) *relocate.Model {
-	m := &relocate.Model{}
-	parts := folds(in, 5)
-	var ranks []choice
-	pairOf := map[int]*relocate.Model{}
-	for _, part := range parts {
-		pm := &relocate.Model{Pair: t.fitPair(minus(in, part))}
-		for _, s := range part {
-			pairOf[s] = pm
-			f := relocate.NewFinder(pm, t.old[s], t.now[s])
-			for i := range t.sites[s].old {
-				ranks = append(ranks, t.choice(t.sites[s], i, f.RankEvidence(i)))
-			}
-		}
-	}
-	m.Pair = t.fitPair(in)
-	n := len(ranks[0].features[0])
-	fit := func(skip []int) []float64 {
-		var use []choice
-		k := 0
-		for _, part := range parts {
-			for _, s := range part {
-				for range t.sites[s].old {
-					if len(minus([]int{s}, skip)) > 0 {
-						use = append(use, ranks[k])
-					}
-					k++
-				}
-			}
-		}
-		return fitChoice(use, n, t.l2, nil)
-	}
-	var x [][]float64
-	var yes []bool
-	var w []float64
-	for _, part := range parts {
-		cw := fit(part)
-		for _, s := range part {
-			model := &relocate.Model{Pair: pairOf[s].Pair, Context: cw}
-			st := t.sites[s]
-			f := relocate.NewFinder(model, t.old[s], t.now[s])
-			for i := range st.old {
-				best, _, ev := f.Decide(i)
-				x, yes, w = append(x, ev), append(yes, st.tolerated(best, st.gold[i])), append(w, siteWeight(st))
-				if t.gone[s][i].Len() > 0 {
-					g := relocate.NewFinder(model, t.old[s], t.gone[s][i])
-					_, _, ev = g.Decide(i)
-					x, yes, w = append(x, ev), append(yes, false), append(w, siteWeight(st))
-				}
-			}
-		}
-	}
-	m.Context = fit(nil)
-	m.Decision = fitYes(x, yes, w, t.l3)
-	return m
-}
-
-// ask answers every pair of some sites, whole and removed.
-func (t *trainer) ask(m *relocate.Model, in []int) (whole, removed []answer) {
-	for _, s := range in {
-		f := relocate.NewFinder(m, t.old[s], t.now[s])
-		for i := range t.sites[s].old {
-			best, _, ev := f.Decide(i)
-			whole = append(whole, answer{s, i, best, inner(m.Decision, ev)})
-			g := relocate.NewFinder(m, t.old[s], t.gone[s][i])
-			best, _, ev = g.Decide(i)
-			a := answer{s, i, -1, 0}
-			if best >= 0 {
-				a.best, a.score = t.left[s][i][best], inner(m.Decision, ev)
-			}
-			removed = append(removed, a)
-		}
-	}
-	return
 }

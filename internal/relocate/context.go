@@ -50,7 +50,7 @@ func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 func (r *row) finish(candidates []*prepared) {
 	r.best, r.second = -1, math.Inf(-1)
 	for c, s := range r.score {
-		if r.best < 0 || s > r.score[r.best] {
+		if r.best < 0 || better(s, r.score[r.best], candidates[c], candidates[r.best]) < 0 {
 			r.best = c
 		}
 	}
@@ -104,15 +104,7 @@ func nearby(target *row, rows []*row) []neighbour {
 		way := len(target.old.steps) + len(r.old.steps) - 2*shared
 		out = append(out, neighbour{r, way, shared, r.surely / float64(1+way)})
 	}
-	slices.SortStableFunc(out, func(a, b neighbour) int {
-		switch {
-		case a.weight > b.weight:
-			return -1
-		case a.weight < b.weight:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(out, func(a, b neighbour) int { return better(a.weight, b.weight, a.old, b.old) })
 	return out[:min(len(out), neighbours)]
 }
 
