@@ -14,6 +14,7 @@ import (
 
 	"tas-service/internal/account"
 	"tas-service/internal/action"
+	"tas-service/internal/catalog"
 	"tas-service/internal/checkout"
 	"tas-service/internal/fault"
 	"tas-service/internal/forge"
@@ -119,8 +120,8 @@ type Store interface {
 	TakenDelivery(ctx context.Context, kind forge.Kind, projectID, delivery string) (bool, error)
 	// TakeDelivery notes that one was taken, and forgets those from before a time.
 	TakeDelivery(ctx context.Context, kind forge.Kind, projectID, delivery string, at, forget time.Time) error
-	// NewerPullRun reports whether a run for a pull request was started after another one.
-	NewerPullRun(ctx context.Context, projectID string, p run.Pull, than string, at time.Time) (bool, error)
+	// PullRuns answers the runs for a pull request, the newest first.
+	PullRuns(ctx context.Context, projectID string, p run.Pull, limit int) ([]run.Run, error)
 	// DefaultRunBefore answers the latest run of the default branch that came to a verdict,
 	// was started before another, and was of all tests or of the same ones; fault.NotFound
 	// for none.
@@ -170,6 +171,10 @@ type Service struct {
 	Settled []func(ctx context.Context, projectID, repo string, number int, state forge.State) error
 	Log     *slog.Logger
 	Clock   func() time.Time
+	// Collections answers a project's collection: fault.NotFound for none.
+	Collections interface {
+		Collection(ctx context.Context, projectID, id string) (catalog.Collection, error)
+	}
 	Catalog interface {
 		CatalogCommit(ctx context.Context, projectID string) (string, error)
 	}

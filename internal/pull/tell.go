@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,16 +35,60 @@ type statusWish struct {
 	Status forge.Status `json:"status"`
 }
 
-// order is where a run stands among those of a pull request: the newest one's result holds,
-// whenever an older one ends.
+// order is where a run stands among those of a pull request: of those that speak for the
+// same tests the newest one's result holds, whenever an older one ends.
 type order struct {
-	ID string `json:"id"`
-	At int64  `json:"at"` // when it was started, in Unix milliseconds
+	ID    string `json:"id"`
+	At    int64  `json:"at"` // when it was started, in Unix milliseconds
+	Scope string `json:"scope,omitempty"`
 }
 
-func orderOf(r run.Run) order { return order{ID: r.ID, At: r.CreatedAt.UnixMilli()} }
+func orderOf(r run.Run) order {
+	return order{ID: r.ID, At: r.CreatedAt.UnixMilli(), Scope: r.Selection.Scope()}
+}
 
 func (o order) before(x order) bool { return o.At < x.At || o.At == x.At && o.ID < x.ID }
+
+// scopesLooked is how many runs of a pull request are looked at.
+const scopesLooked = 200
+
+// newer reports whether a run that speaks for the same tests was started after another.
+func (s *Service) newer(ctx context.Context, projectID string, p run.Pull, o order) (bool, error) {
+	all, err := s.Store.PullRuns(ctx, projectID, p, scopesLooked)
+	return slices.ContainsFunc(all, func(r run.Run) bool { x := orderOf(r); return x.Scope == o.Scope && o.before(x) }), err
+}
+
+// speaking answers of each scope the newest run that has ended, the whole suite's first.
+func (s *Service) speaking(ctx context.Context, projectID string, p run.Pull) (out []run.Run, err error) {
+	all, err := s.Store.PullRuns(ctx, projectID, p, scopesLooked)
+	seen := map[string]bool{}
+	for _, r := range all {
+		if scope := r.Selection.Scope(); r.Terminal() && !seen[scope] {
+			seen[scope] = true
+			out = append(out, r)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b run.Run) int { return strings.Compare(a.Selection.Scope(), b.Selection.Scope()) })
+	return out, err
+}
+
+// scopeName answers what a run speaks for, for a status and for people; "" for the suite.
+func (s *Service) scopeName(ctx context.Context, r run.Run) (context, words string, err error) {
+	switch sel := r.Selection; {
+	case sel.Scope() == "":
+		return "", "", nil
+	case sel.Kind == run.SelectCollection:
+		c, err := s.Collections.Collection(ctx, r.ProjectID, sel.CollectionID)
+		if fault.KindOf(err) == fault.NotFound {
+			c.Name, err = sel.CollectionID, nil // removed since
+		}
+		return "/" + project.Slug(c.Name), "the collection " + code(c.Name), err
+	case sel.Kind == run.SelectGrep:
+		return "/selected", "tests that fit " + code(sel.Grep), nil
+	default:
+		return "/selected", fmt.Sprintf("%d chosen tests", len(sel.TestIDs)), nil
+	}
+}
 
 // statusAt is where a status was set, so that the verdict comes to the commit that the run
 // began for, whatever was pushed since.
@@ -57,7 +102,6 @@ type commentWish struct {
 	Number int    `json:"number"`
 	Marker string `json:"marker"`
 	Body   string `json:"body"`
-	Run    order  `json:"run"`
 }
 
 // commentAt is where the sticky comment is.
@@ -140,26 +184,32 @@ func (s *Service) RunEnded(ctx context.Context, r run.Run) error {
 	if err := s.askStatus(ctx, l, r, "", state, summary(r)); err != nil {
 		return err
 	}
-	body, err := s.comment(ctx, l.Project, r, l.dial.Kind)
+	// Made up of all that speaks now, so it does not matter which run ended last.
+	runs, err := s.speaking(ctx, r.ProjectID, *r.Pull)
 	if err != nil {
 		return err
 	}
-	w := commentWish{Repo: r.Pull.Repo, Number: r.Pull.Number, Marker: forge.Marker("result/" + l.Project.Slug), Body: body, Run: orderOf(r)}
+	body, err := s.comment(ctx, l.Project, runs, l.dial.Kind)
+	if err != nil {
+		return err
+	}
+	w := commentWish{Repo: r.Pull.Repo, Number: r.Pull.Number, Marker: forge.Marker("result/" + l.Project.Slug), Body: body}
 	_, err = s.Actions.Ask(ctx, action.Wish{ProjectID: r.ProjectID, Key: fmt.Sprintf("comment/%s/%d", r.Pull.Repo, r.Pull.Number), Kind: action.Comment,
 		Target: target(r.Pull.Repo, r.Pull.Number), About: "the result of run " + r.Name, Serial: serial(l, r.Pull), AskedBy: r.StartedBy,
-		Detail: w, Amend: func(known action.Action) (any, bool) {
-			var there commentWish
-			return w, json.Unmarshal(known.Wish, &there) != nil || !w.Run.before(there.Run)
-		}})
+		Detail: w})
 	return err
 }
 
 func (s *Service) askStatus(ctx context.Context, l Link, r run.Run, head string, state forge.StatusState, said string) error {
-	w := statusWish{Repo: r.Pull.Repo, Number: r.Pull.Number, Commit: head, Run: orderOf(r), Status: forge.Status{Context: "tas/" + l.Project.Slug, State: state, Description: said, URL: s.RunURL(r.ID)}}
+	scope, _, err := s.scopeName(ctx, r)
+	if err != nil {
+		return err
+	}
+	w := statusWish{Repo: r.Pull.Repo, Number: r.Pull.Number, Commit: head, Run: orderOf(r), Status: forge.Status{Context: "tas/" + l.Project.Slug + scope, State: state, Description: said, URL: s.RunURL(r.ID)}}
 	if r.Pull.Repo == l.Repo {
 		w.Branch, w.Tested = r.Branch, r.Commit
 	}
-	_, err := s.Actions.Ask(ctx, action.Wish{ProjectID: r.ProjectID, Key: "run/" + r.ID + "/status", Kind: action.Status, Target: target(r.Pull.Repo, r.Pull.Number),
+	_, err = s.Actions.Ask(ctx, action.Wish{ProjectID: r.ProjectID, Key: "run/" + r.ID + "/status", Kind: action.Status, Target: target(r.Pull.Repo, r.Pull.Number),
 		About: "the status of run " + r.Name, Serial: "status/" + serial(l, r.Pull), AskedBy: r.StartedBy, Detail: w,
 		Amend: func(known action.Action) (any, bool) {
 			var there statusWish
@@ -194,7 +244,7 @@ func (d statuses) Do(ctx context.Context, a action.Action) (json.RawMessage, str
 		return nil, "", err
 	}
 	w.Commit = cmp.Or(w.Commit, before.Commit)
-	newer, err := d.s.Store.NewerPullRun(ctx, a.ProjectID, run.Pull{Repo: w.Repo, Number: w.Number}, w.Run.ID, time.UnixMilli(w.Run.At))
+	newer, err := d.s.newer(ctx, a.ProjectID, run.Pull{Repo: w.Repo, Number: w.Number}, w.Run)
 	if err != nil {
 		return nil, "", err
 	}
@@ -274,8 +324,25 @@ const (
 	maxChanges = 500
 )
 
-// comment answers the body of a run's sticky comment, in Markdown.
-func (s *Service) comment(ctx context.Context, p project.Project, r run.Run, kind forge.Kind) (string, error) {
+// comment answers the body of a pull request's sticky comment, in Markdown: a part for each
+// run that speaks.
+func (s *Service) comment(ctx context.Context, p project.Project, runs []run.Run, kind forge.Kind) (string, error) {
+	var whole, brief []string
+	for _, r := range runs {
+		long, short, err := s.part(ctx, p, r)
+		if err != nil {
+			return "", err
+		}
+		whole, brief = append(whole, long), append(brief, short)
+	}
+	if text := strings.Join(whole, "\n"); len([]rune(text)) < forge.MaxBody(kind)-200 {
+		return text, nil
+	}
+	return strings.Join(brief[:min(len(brief), 50)], "\n"), nil
+}
+
+// part answers what is said of one run, at length and in short.
+func (s *Service) part(ctx context.Context, p project.Project, r run.Run) (long, short string, err error) {
 	var b strings.Builder
 	sign := "❌"
 	switch {
@@ -284,7 +351,15 @@ func (s *Service) comment(ctx context.Context, p project.Project, r run.Run, kin
 	case r.Phase == run.Cancelled || r.Phase == run.ProcessError:
 		sign = "⚠️"
 	}
-	fmt.Fprintf(&b, "### %s %s: [%s](%s)\n\n", sign, code(p.Name), r.Phase, s.RunURL(r.ID))
+	_, words, err := s.scopeName(ctx, r)
+	if err != nil {
+		return "", "", err
+	}
+	if words != "" {
+		words = ", " + words
+	}
+	head := fmt.Sprintf("### %s %s%s: [%s](%s)\n\n", sign, code(p.Name), words, r.Phase, s.RunURL(r.ID))
+	b.WriteString(head)
 	if r.Error != nil {
 		fmt.Fprintf(&b, "%s\n\n", code(r.Error.Message))
 	}
@@ -292,18 +367,15 @@ func (s *Service) comment(ctx context.Context, p project.Project, r run.Run, kin
 	fmt.Fprintf(&b, "**%d tests**: %d passed%s\n\n", r.Total, c.Passed, also(", **%d failed**", c.Failed)+also(", **%d bugs**", c.Bug)+also(", %d flaky", c.Flaky)+also(", %d recovered", c.Recovered)+also(", %d skipped", c.Skipped))
 	if c.Failed+c.Bug+c.Flaky > 0 {
 		if err := s.failures(ctx, &b, r); err != nil {
-			return "", err
+			return "", "", err
 		}
 	}
 	took := ""
 	if r.FinishedAt != nil {
-		took = " in " + r.FinishedAt.Sub(r.CreatedAt).Round(1e9).String()
+		took = " in " + r.FinishedAt.Sub(r.CreatedAt).Round(time.Second).String()
 	}
-	fmt.Fprintf(&b, "Tests of branch %s at %s%s.\n", code(r.Branch), code(fmt.Sprintf("%.10s", r.Commit)), took)
-	if text := b.String(); len([]rune(text)) < forge.MaxBody(kind)-200 {
-		return text, nil
-	}
-	return fmt.Sprintf("### %s %s: [%s](%s)\n\n%s\n", sign, code(p.Name), r.Phase, s.RunURL(r.ID), summary(r)), nil
+	fmt.Fprintf(&b, "Tests of branch %s at %s, begun at %s%s.\n", code(r.Branch), code(fmt.Sprintf("%.10s", r.Commit)), r.CreatedAt.UTC().Format("2006-01-02 15:04 UTC"), took)
+	return b.String(), head + code(summary(r)) + "\n", nil
 }
 
 // failures writes what failed, by bug, and what of it is new.

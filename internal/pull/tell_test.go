@@ -1,6 +1,7 @@
 package pull_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -51,9 +52,13 @@ func (d *teller) step(t *testing.T) {
 
 // start adds a run for a pull request, after all others.
 func (d *teller) start(t *testing.T, p run.Pull) run.Run {
+	return d.startOf(t, p, run.Selection{Kind: run.SelectSuite})
+}
+
+func (d *teller) startOf(t *testing.T, p run.Pull, sel run.Selection) run.Run {
 	t.Helper()
 	d.n++
-	r := run.Run{ID: uuid.NewString(), ProjectID: d.p.ID, Name: fmt.Sprintf("case-%06d", d.n), Phase: run.Queued, Verdict: run.Pending, Trigger: run.TriggerCI, Pull: &p, CreatedAt: time.Now().Add(time.Duration(d.n) * time.Second).UTC()}
+	r := run.Run{ID: uuid.NewString(), ProjectID: d.p.ID, Name: fmt.Sprintf("case-%06d", d.n), Phase: run.Queued, Verdict: run.Pending, Trigger: run.TriggerCI, Selection: sel, Pull: &p, CreatedAt: time.Now().Add(time.Duration(d.n) * time.Second).UTC()}
 	if _, err := d.db.CreateRun(context.Background(), &r, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +70,15 @@ func (d *teller) ends(t *testing.T, r run.Run, v run.Verdict) {
 	if r.Phase, r.Verdict = run.Passed, v; v == run.Fail {
 		r.Phase = run.Failed
 	}
-	r.Total = 1
+	r.Total, r.Branch = 1, cmp.Or(r.Branch, "main")
+	err := d.db.UpdateRun(context.Background(), r.ID, func(x *run.Run) error {
+		now := time.Now()
+		x.Phase, x.Verdict, x.Total, x.Branch, x.Commit, x.FinishedAt = r.Phase, r.Verdict, r.Total, r.Branch, r.Commit, &now
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := d.RunEnded(context.Background(), r); err != nil {
 		t.Fatal(err)
 	}
@@ -150,6 +163,33 @@ func TestNewestRunSpeaks(t *testing.T) {
 	d.ends(t, third, run.Fail)
 	d.step(t)
 	if all := d.comments(t, p); len(all) != 1 || !strings.Contains(all[0], third.ID) {
+		t.Errorf("%q", all)
+	}
+}
+
+// TestFewTestsSpeakForThemselves does not let a pass of a few tests stand where the whole
+// suite failed.
+func TestFewTestsSpeakForThemselves(t *testing.T) {
+	t.Parallel()
+	d := newTeller(t)
+	p := d.tests(t)
+	whole := d.start(t, p)
+	d.starts(t, whole)
+	few := d.startOf(t, p, run.Selection{Kind: run.SelectGrep, Grep: "cart|`pay`"})
+	d.starts(t, few)
+	d.ends(t, whole, run.Fail)
+	d.ends(t, few, run.Pass)
+	d.step(t)
+	last := map[string]string{}
+	for _, s := range d.d.Statuses(p.Repo, d.head(t, p)) {
+		context, state, _ := strings.Cut(s, " ")
+		last[context], _, _ = strings.Cut(state, " ")
+	}
+	if len(last) != 2 || last["tas/case"] != "failure" || last["tas/case/selected"] != "success" {
+		t.Errorf("%v", last)
+	}
+	all := d.comments(t, p)
+	if len(all) != 1 || !strings.Contains(all[0], whole.ID) || !strings.Contains(all[0], few.ID) || !strings.Contains(all[0], "tests that fit `` cart∣`pay` ``") || strings.Index(all[0], "❌") > strings.Index(all[0], "✅") {
 		t.Errorf("%q", all)
 	}
 }

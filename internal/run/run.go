@@ -94,6 +94,19 @@ const (
 	SelectNothing SelectionKind = "nothing"
 )
 
+// Scope names what of a project a selection speaks for: "" for all of it, one collection,
+// or "selected" for whatever was picked this time. A verdict on less says nothing of more.
+func (s Selection) Scope() string {
+	switch s.Kind {
+	case SelectSuite:
+		return ""
+	case SelectCollection:
+		return "collection/" + s.CollectionID
+	default:
+		return "selected"
+	}
+}
+
 // Pull is the pull request that a run is for.
 type Pull struct {
 	Repo   string `json:"repo"` // "owner/repo": the tests repository, or one of the application's

@@ -112,11 +112,9 @@ func (db *DB) TakeDelivery(ctx context.Context, kind forge.Kind, projectID, deli
 	})
 }
 
-// NewerPullRun reports whether a run for a pull request was started after another one.
-func (db *DB) NewerPullRun(ctx context.Context, projectID string, p run.Pull, than string, at time.Time) (bool, error) {
-	n, err := one(ctx, db.read, scanInt, `SELECT count(*) FROM run WHERE project_id = $1 AND pull = $2 AND (created_at > $3 OR (created_at = $3 AND id > $4))`,
-		projectID, toJSON(p), ms(at), than)
-	return n > 0, err
+// PullRuns answers the runs for a pull request, the newest first.
+func (db *DB) PullRuns(ctx context.Context, projectID string, p run.Pull, limit int) ([]run.Run, error) {
+	return list(ctx, db.read, scanRun, `SELECT `+runColumns+` FROM run WHERE project_id = $1 AND pull = $2 ORDER BY created_at DESC, id DESC LIMIT $3`, projectID, toJSON(p), limit)
 }
 
 // basesLooked is how many runs are looked at for one to compare with.

@@ -162,10 +162,11 @@ func pullRuns(t *testing.T, db, _ *store.DB) {
 	if base, err := db.DefaultRunBefore(ctx, again); err != nil || base.ID != few.ID {
 		t.Errorf("of few tests, compared with %s, %v", base.Name, err)
 	}
-	for r, want := range map[*run.Run]bool{&proposed: true, &again: false} {
-		if newer, err := db.NewerPullRun(ctx, p.ID, *r.Pull, r.ID, r.CreatedAt); err != nil || newer != want {
-			t.Errorf("a newer one than %s: %v, %v", r.Name, newer, err)
-		}
+	if all, err := db.PullRuns(ctx, p.ID, *proposed.Pull, 10); err != nil || len(all) != 2 || all[0].ID != again.ID || all[1].ID != proposed.ID {
+		t.Errorf("%d runs for the pull request, %v", len(all), err)
+	}
+	if all, err := db.PullRuns(ctx, p.ID, run.Pull{Repo: "shop/web", Number: 8}, 10); err != nil || len(all) != 0 {
+		t.Errorf("%d runs for another one, %v", len(all), err)
 	}
 	got, err := db.Run(ctx, proposed.ID)
 	if err != nil || got.Pull == nil || *got.Pull != (run.Pull{Repo: "shop/web", Number: 7}) {

@@ -2,6 +2,8 @@
 -- The pull request that a run is for, as JSON; '' for none.
 ALTER TABLE run ADD COLUMN pull TEXT NOT NULL DEFAULT '';
 
+CREATE INDEX run_pull ON run (project_id, pull, created_at DESC, id DESC) WHERE pull <> '';
+
 -- How a project takes part in pull requests. What is a secret is sealed.
 CREATE TABLE connection (
   project_id  TEXT PRIMARY KEY REFERENCES project (id),
@@ -41,4 +43,5 @@ CREATE TABLE refresh (
 DROP TABLE refresh;
 DROP TABLE hook_delivery;
 DROP TABLE connection;
+DROP INDEX run_pull;
 ALTER TABLE run DROP COLUMN pull;
