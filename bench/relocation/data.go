@@ -21,12 +21,12 @@ type raw map[string]string
 
 // UnmarshalJSON takes numbers and truth values for their text too; null is not known.
 func (r *raw) UnmarshalJSON(text []byte) error {
-	var any map[string]json.RawMessage
-	if err := json.Unmarshal(text, &any); err != nil {
+	var properties map[string]json.RawMessage
+	if err := json.Unmarshal(text, &properties); err != nil {
 		return err
 	}
 	*r = raw{}
-	for name, value := range any {
+	for name, value := range properties {
 		var s string
 		switch err := json.Unmarshal(value, &s); {
 		case string(value) == "null":
