@@ -16,8 +16,30 @@ import (
 	"tas-service/internal/relocate"
 )
 
-// raw is one element as the data has it: properties by name, all of them text.
+// raw is one element as the data has it: properties by name, as text.
 type raw map[string]string
+
+// UnmarshalJSON takes numbers and truth values for their text too; null is not known.
+func (r *raw) UnmarshalJSON(text []byte) error {
+	var properties map[string]json.RawMessage
+	if err := json.Unmarshal(text, &properties); err != nil {
+		return err
+	}
+	*r = raw{}
+	for name, value := range properties {
+		var s string
+		switch err := json.Unmarshal(value, &s); {
+		case string(value) == "null":
+		case err == nil:
+			(*r)[name] = s
+		case value[0] == '{' || value[0] == '[':
+			return fault.New(fault.Invalid, "The property %q is not a text.", name)
+		default:
+			(*r)[name] = string(value)
+		}
+	}
+	return nil
+}
 
 // site is two versions of one page: elements of the old one, and those of the new one.
 type site struct {
@@ -26,7 +48,7 @@ type site struct {
 	Candidates []raw  `json:"candidates"`
 
 	old, now []relocate.Element
-	gold     []int // the candidate of each target
+	gold     []int // the candidate of each target; none if it is not in the new page
 }
 
 const mostOfLine = 64 << 20 // bytes: a page of 100,000 elements
@@ -56,8 +78,11 @@ func readAll(dir string) ([]*site, error) {
 	return all, nil
 }
 
-// read reads one site a line. A target whose gold is missing, or there twice at different
-// places, cannot be judged: that is an error, since leaving it out would flatter.
+// none stands for a gold that is not among the candidates. Such a pair counts, and no answer to
+// it is right: leaving it out would flatter.
+const none = -1
+
+// read reads one site a line.
 func read(r io.Reader, name string) ([]*site, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, mostOfLine)
@@ -70,46 +95,55 @@ func read(r io.Reader, name string) ([]*site, error) {
 		if err := json.Unmarshal(lines.Bytes(), s); err != nil {
 			return nil, fault.Wrap(err, fault.Invalid, "line %d of %s is not a site", n, name).WithFix(`Each line is {"app", "targets", "candidates"}, with properties that are text.`)
 		}
-		if err := s.prepare(); err != nil {
-			return nil, fault.Wrap(err, fault.Invalid, "line %d of %s (%s) cannot be judged", n, name, s.App).WithFix("Give each target a candidate with the same widget_id.")
-		}
+		s.prepare()
 		all = append(all, s)
 	}
 	return all, lines.Err()
 }
 
-func (s *site) prepare() error {
+func (s *site) prepare() {
 	at := map[string]int{}
 	for i, c := range s.Candidates {
-		id, has := c["widget_id"]
-		if !has {
-			continue
+		if id := c["widget_id"]; id != "" {
+			if _, twice := at[id]; !twice {
+				at[id] = i
+			}
 		}
-		if before, twice := at[id]; twice && s.Candidates[before]["xpath"] != c["xpath"] {
-			return fault.New(fault.Invalid, "widget %q is at two places of the new page.", id)
-		}
-		at[id] = i
 	}
 	for _, t := range s.Targets {
 		i, has := at[t["widget_id"]]
-		if !has || t["widget_id"] == "" {
-			return fault.New(fault.Invalid, "widget %q is not in the new page.", t["widget_id"])
+		if !has {
+			i = none
 		}
 		s.gold = append(s.gold, i)
 	}
 	s.old, s.now = elements(s.Targets), elements(s.Candidates)
-	return nil
 }
 
-// same says whether two candidates are the same element: entries with one path are duplicates.
-func (s *site) same(a, b int) bool {
-	return a == b || s.Candidates[a]["xpath"] != "" && s.Candidates[a]["xpath"] == s.Candidates[b]["xpath"]
+// same says whether a candidate is the gold: entries with its label or its path are.
+func (s *site) same(a, gold int) bool {
+	if a < 0 || gold < 0 {
+		return false
+	}
+	x, y := s.Candidates[a], s.Candidates[gold]
+	return a == gold || x["xpath"] != "" && x["xpath"] == y["xpath"] || x["widget_id"] != "" && x["widget_id"] == y["widget_id"]
 }
 
-// tolerated says whether a candidate is the other, above it or below it.
-func (s *site) tolerated(a, b int) bool {
-	x, y := s.Candidates[a]["xpath"], s.Candidates[b]["xpath"]
-	return s.same(a, b) || x != "" && y != "" && (strings.HasPrefix(x, y+"/") || strings.HasPrefix(y, x+"/"))
+// tolerated says whether a candidate is the gold, above it or below it.
+func (s *site) tolerated(a, gold int) bool {
+	if a < 0 || gold < 0 {
+		return false
+	}
+	for g := range s.Candidates {
+		if !s.same(g, gold) {
+			continue
+		}
+		x, y := s.Candidates[a]["xpath"], s.Candidates[g]["xpath"]
+		if a == g || x != "" && y != "" && (x == y || strings.HasPrefix(x, y+"/") || strings.HasPrefix(y, x+"/")) {
+			return true
+		}
+	}
+	return false
 }
 
 // without answers the candidates that are left when an element is removed, by their index.

@@ -185,7 +185,7 @@ func reveal(sites []*site, whole, removed []answer, threshold float64) {
 	for _, a := range whole {
 		s := sites[a.site]
 		if !s.same(a.best, s.gold[a.target]) || a.vetoed {
-			fmt.Printf("%s: p %.3f vetoed %v tolerated %v\n  was   %s\n  is    %s\n  taken %s\n", s.App, a.p, a.vetoed, s.tolerated(a.best, s.gold[a.target]), told(s.Targets[a.target]), told(s.Candidates[s.gold[a.target]]), told(s.Candidates[a.best]))
+			fmt.Printf("%s: p %.3f vetoed %v tolerated %v\n  was   %s\n  is    %s\n  taken %s\n", s.App, a.p, a.vetoed, s.tolerated(a.best, s.gold[a.target]), told(s.Targets[a.target]), told(s.candidate(s.gold[a.target])), told(s.candidate(a.best)))
 		}
 	}
 	for _, a := range removed {
@@ -193,6 +193,14 @@ func reveal(sites []*site, whole, removed []answer, threshold float64) {
 			fmt.Printf("%s, removed: p %.3f\n  was   %s\n  taken %s\n", s.App, a.p, told(s.Targets[a.target]), told(s.Candidates[a.best]))
 		}
 	}
+}
+
+// candidate answers a candidate's properties, none for none.
+func (s *site) candidate(i int) raw {
+	if i < 0 {
+		return nil
+	}
+	return s.Candidates[i]
 }
 
 func percentiles(all []answer) (p50, p99 float64) {

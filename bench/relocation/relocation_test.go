@@ -28,10 +28,25 @@ func TestRead(t *testing.T) {
 	if s.now[2].Box == nil || s.now[0].Box != nil {
 		t.Error("a place is known where it is given, and only there")
 	}
-	for _, bad := range []string{"{", "[]", strings.Replace(oneLine(), `"widget_id": "1"`, `"widget_id": "2"`, 1), `{"targets": [{}], "candidates": [{}]}`, `{"targets": [{"tag": 1}]}`} {
+	for _, bad := range []string{"{", "[]", `{"targets": [{"tag": ["a"]}]}`, `{"targets": {}}`} {
 		if _, err := read(strings.NewReader(bad), "pairs"); err == nil {
 			t.Errorf("read %s", bad)
 		}
+	}
+}
+
+// TestReadOdd: what cannot be judged right counts as wrong, and what is labelled twice is right twice.
+func TestReadOdd(t *testing.T) {
+	sites, err := read(strings.NewReader(`{"targets": [{"widget_id": "1", "tag": "a", "x": 7, "id": null}, {"widget_id": "2"}], "candidates": [{"widget_id": "2", "xpath": "/a"}, {"widget_id": "2", "xpath": "/b"}, {"xpath": "/b/c"}, {"xpath": "/d"}]}`), "pairs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := sites[0]
+	if s.Targets[0]["x"] != "7" || s.gold[0] != none || s.same(0, none) || s.tolerated(0, none) || len(s.without(none)) != 4 {
+		t.Errorf("%+v", s)
+	}
+	if !s.same(0, s.gold[1]) || !s.same(1, s.gold[1]) || s.same(3, s.gold[1]) || len(s.without(s.gold[1])) != 1 {
+		t.Errorf("%+v", s)
 	}
 }
 

@@ -38,7 +38,9 @@ func newTrainer(sites []*site) *trainer {
 		for i := range s.old {
 			l := s.without(s.gold[i])
 			gone, left = append(gone, relocate.Prepare(s.pick(l))), append(left, l)
-			pairs = append(pairs, s.choice(i, f.PairEvidence(i)))
+			if s.gold[i] != none {
+				pairs = append(pairs, s.choice(i, f.PairEvidence(i)))
+			}
 		}
 		t.gone, t.left, t.pairs = append(t.gone, gone), append(t.left, left), append(t.pairs, pairs)
 	}
@@ -85,7 +87,9 @@ func (t *trainer) train(in []int) *relocate.Model {
 		for _, s := range part {
 			f := relocate.NewFinder(unseen[k], t.old[s], t.now[s])
 			for i := range t.sites[s].old {
-				ranks[k] = append(ranks[k], t.sites[s].choice(i, f.RankEvidence(i)))
+				if t.sites[s].gold[i] != none {
+					ranks[k] = append(ranks[k], t.sites[s].choice(i, f.RankEvidence(i)))
+				}
 			}
 		}
 	}
@@ -109,7 +113,9 @@ func (t *trainer) train(in []int) *relocate.Model {
 			f := relocate.NewFinder(unseen[k], t.old[s], t.now[s])
 			for i := range st.old {
 				best, evidence := f.Decide(i)
-				x, yes, weight = append(x, evidence), append(yes, st.tolerated(best, st.gold[i])), append(weight, st.weight())
+				if evidence != nil {
+					x, yes, weight = append(x, evidence), append(yes, st.tolerated(best, st.gold[i])), append(weight, st.weight())
+				}
 				if _, evidence = relocate.NewFinder(unseen[k], t.old[s], t.gone[s][i]).Decide(i); evidence != nil {
 					x, yes, weight = append(x, evidence), append(yes, false), append(weight, st.weight())
 				}

@@ -199,13 +199,28 @@ func TestContext(t *testing.T) {
 	evidence := f.RankEvidence(0)
 	names := RankNames()
 	at := func(c int, name string) float64 { return evidence[c][slices.Index(names, name)] }
-	if at(0, "occupied") < 0.5 || at(1, "occupied") != 0 || at(0, "claim") < at(1, "claim") {
+	if at(0, "occupied") < 0.5 || at(1, "occupied") != 0 || at(0, "claim") <= at(1, "claim") {
 		t.Errorf("occupied %v, %v; claim %v, %v", at(0, "occupied"), at(1, "occupied"), at(0, "claim"), at(1, "claim"))
 	}
 	for _, n := range []string{"beside", "beside-tags", "beside-index", "order", "close"} {
 		if at(1, n) < 0.99 || at(2, n) > 0.5 {
 			t.Errorf("%s: %v beside the neighbour, %v in the footer", n, at(1, n), at(2, n))
 		}
+	}
+}
+
+// TestNearby: of many matched elements, the nearest in the tree are asked.
+func TestNearby(t *testing.T) {
+	var old []Element
+	for i := range 12 {
+		old = append(old, Element{Tag: "a", Text: fmt.Sprintf("link %c", 'a'+i), Path: fmt.Sprintf("/html[1]/body[1]/div[%d]/ul[1]/li[1]/a[1]", i+1)})
+	}
+	near := Element{Tag: "a", Text: "nearest", Path: "/html[1]/body[1]/div[13]/ul[1]/li[1]/a[1]"}
+	target := Element{Tag: "a", Text: "target", Path: "/html[1]/body[1]/div[13]/ul[1]/li[2]/a[1]"}
+	f := finder(shippedModel(t), append(old, near, target), append(old, near, target))
+	got := nearby(f.whole.rows[13], f.whole.rows)
+	if len(got) != neighbours || got[0].old.Text != "nearest" || got[0].way != 4 {
+		t.Errorf("%d, first %q", len(got), got[0].old.Text)
 	}
 }
 
