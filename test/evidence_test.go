@@ -2,10 +2,7 @@ package test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"io"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -54,24 +51,7 @@ func TestEvidence(t *testing.T) {
 	for _, r := range s.Results(t, st["runId"].(string)) {
 		testID = r["serviceTestId"].(string)
 	}
-	list := s.Call(t, http.MethodGet, v1Root+"/test-runs/"+st["runId"].(string)+"/tests/"+testID+"/attachments", nil)
-	var trace []byte
-	for _, a := range list.Body["attachments"].([]any) {
-		if m := a.(map[string]any); m["kind"] == "trace" {
-			resp, err := http.Get(m["url"].(string))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if trace, err = io.ReadAll(resp.Body); err != nil {
-				t.Fatal(err)
-			}
-			resp.Body.Close()
-		}
-	}
-	got, err := evidence.Read(context.Background(), bytes.NewReader(trace), int64(len(trace)))
-	if err != nil || got.Cut || got.Playwright != harness.PlaywrightVersion {
-		t.Fatalf("%v, cut %v, %s of %d bytes", err, got.Cut, got.Playwright, len(trace))
-	}
+	got := traceOf(t, s, st["runId"].(string), testID)
 	steps := map[string]evidence.Step{}
 	for _, x := range got.Steps {
 		steps[x.Method] = x
