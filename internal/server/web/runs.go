@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tas-service/internal/catalog"
+	"tas-service/internal/fault"
 	"tas-service/internal/project"
 	"tas-service/internal/run"
 	"tas-service/internal/server/route"
@@ -276,7 +277,7 @@ func (a *App) runAgain(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if err != nil {
 		return err
 	}
-	in := run.StartInput{Selection: x.Selection, Branch: x.Branch, Environment: x.Environment, EnvOverrides: x.EnvOverrides, ShardCount: x.ShardCount, Trigger: run.TriggerManual}
+	in := run.StartInput{Selection: x.Selection, Branch: x.Branch, Environment: x.Environment, EnvOverrides: x.EnvOverrides, ShardCount: x.ShardCount, Pull: x.Pull, Trigger: run.TriggerManual}
 	in.Selection.Rule = nil
 	if r.PostForm.Get("what") == "failed" {
 		ids, err := a.Runs.FailedTests(r.Context(), v.Actor, x.ID)
@@ -286,6 +287,10 @@ func (a *App) runAgain(w http.ResponseWriter, r *http.Request, v *visit) error {
 		in.Selection, in.ShardCount = run.Selection{Kind: run.SelectTests, TestIDs: ids}, 0
 	}
 	again, err := a.Runs.Start(r.Context(), v.Actor, in)
+	if in.Pull != nil && fault.KindOf(err) == fault.Invalid {
+		in.Pull = nil // it cannot be reached any more
+		again, err = a.Runs.Start(r.Context(), v.Actor, in)
+	}
 	if err != nil {
 		return err
 	}
