@@ -96,11 +96,12 @@ const (
 
 // Scope names what of a project a selection speaks for: "" for all of it, one collection,
 // or "selected" for whatever was picked this time. A verdict on less says nothing of more.
+// The pattern by which callers ask for all tests of a branch is all of them.
 func (s Selection) Scope() string {
-	switch s.Kind {
-	case SelectSuite:
+	switch {
+	case s.Kind == SelectSuite, s.Kind == SelectGrep && (s.Grep == "." || s.Grep == ".*"):
 		return ""
-	case SelectCollection:
+	case s.Kind == SelectCollection:
 		return "collection/" + s.CollectionID
 	default:
 		return "selected"

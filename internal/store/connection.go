@@ -132,7 +132,7 @@ func (db *DB) DefaultRunBefore(ctx context.Context, r run.Run) (run.Run, error) 
 	// Against a few tests all others would be new.
 	same := toJSON(r.Selection)
 	for _, x := range all {
-		if x.Selection.Kind == run.SelectSuite || toJSON(x.Selection) == same {
+		if x.Selection.Scope() == "" || toJSON(x.Selection) == same {
 			return x, nil
 		}
 	}
