@@ -17,7 +17,7 @@ func (p *People) Members(ctx context.Context, v Viewer, projectID string) ([]Mem
 // Invite answers the path of a link that makes whoever opens it a member of a project. An
 // e-mail, if given, is the only one that may use it.
 func (p *People) Invite(ctx context.Context, v Viewer, projectID string, role Role, email string) (path string, err error) {
-	if err := v.administers(projectID); err != nil {
+	if _, err := v.Administers(projectID); err != nil {
 		return "", err
 	}
 	if role.rank() == 0 {
@@ -73,7 +73,7 @@ func (p *People) Invitations(ctx context.Context, v Viewer, projectID string) ([
 		}
 		return p.Records.Links(ctx, LinkAdministrator, "", p.Clock())
 	}
-	if err := v.administers(projectID); err != nil {
+	if _, err := v.Administers(projectID); err != nil {
 		return nil, err
 	}
 	return p.Records.Links(ctx, LinkMember, projectID, p.Clock())
@@ -83,7 +83,7 @@ func (p *People) Invitations(ctx context.Context, v Viewer, projectID string) ([
 func (p *People) Withdraw(ctx context.Context, v Viewer, projectID, linkID string) error {
 	err := v.MayAdminister()
 	if projectID != "" {
-		err = v.administers(projectID)
+		_, err = v.Administers(projectID)
 	}
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func (p *People) Withdraw(ctx context.Context, v Viewer, projectID, linkID strin
 
 // SetRole changes a member's role in a project.
 func (p *People) SetRole(ctx context.Context, v Viewer, projectID, personID string, role Role) error {
-	if err := v.administers(projectID); err != nil {
+	if _, err := v.Administers(projectID); err != nil {
 		return err
 	}
 	if role.rank() == 0 {
@@ -126,7 +126,7 @@ func noMember() error {
 // Remove takes a member out of a project. Members may leave by themselves.
 func (p *People) Remove(ctx context.Context, v Viewer, projectID, personID string) error {
 	if personID != v.Person.ID {
-		if err := v.administers(projectID); err != nil {
+		if _, err := v.Administers(projectID); err != nil {
 			return err
 		}
 	} else if _, err := v.In(projectID); err != nil {
@@ -218,7 +218,7 @@ func noPerson(err error) error {
 func (p *People) Audit(ctx context.Context, v Viewer, q AuditQuery) (entries []Entry, more bool, err error) {
 	err = v.MayAdminister()
 	if q.ProjectID != "" {
-		err = v.administers(q.ProjectID)
+		_, err = v.Administers(q.ProjectID)
 	}
 	if err != nil {
 		return nil, false, err

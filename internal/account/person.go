@@ -70,13 +70,14 @@ func (v Viewer) In(projectID string) (Actor, error) {
 		WithFix("Ask an administrator of the project to invite you.")
 }
 
-// administers answers nil for an administrator of a project.
-func (v Viewer) administers(projectID string) error {
+// Administers answers the viewer as an administrator of a project, with the errors of In and
+// of MayAs for who is none.
+func (v Viewer) Administers(projectID string) (Actor, error) {
 	a, err := v.In(projectID)
 	if err != nil {
-		return err
+		return a, err
 	}
-	return a.MayAs(RoleAdministrator, projectID, "project")
+	return a, a.MayAs(RoleAdministrator, projectID, "project")
 }
 
 // MayAdminister answers nil for an administrator of the installation.

@@ -256,11 +256,7 @@ func (s *Service) Policy(ctx context.Context, v account.Viewer, projectID string
 // SetPolicy changes which kinds wait from now on, for administrators of the project. What
 // waits already goes on waiting.
 func (s *Service) SetPolicy(ctx context.Context, v account.Viewer, projectID string, p Policy) error {
-	actor, err := v.In(projectID)
-	if err != nil {
-		return err
-	}
-	if err := actor.MayAs(account.RoleAdministrator, projectID, "project"); err != nil {
+	if _, err := v.Administers(projectID); err != nil {
 		return err
 	}
 	if !slices.Contains(Policies(), p) {

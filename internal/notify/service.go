@@ -44,17 +44,9 @@ func (s *Service) Offered() []Kind {
 	return Kinds()
 }
 
-func administers(v account.Viewer, projectID string) (account.Actor, error) {
-	a, err := v.In(projectID)
-	if err != nil {
-		return a, err
-	}
-	return a, a.MayAs(account.RoleAdministrator, projectID, "project")
-}
-
 // List answers a project's destinations for its administrators, by name, without secrets.
 func (s *Service) List(ctx context.Context, v account.Viewer, projectID string) ([]Destination, error) {
-	if _, err := administers(v, projectID); err != nil {
+	if _, err := v.Administers(projectID); err != nil {
 		return nil, err
 	}
 	ds, err := s.Store.Destinations(ctx, projectID)
@@ -66,7 +58,7 @@ func (s *Service) List(ctx context.Context, v account.Viewer, projectID string) 
 
 // Get answers one destination for administrators, without secrets.
 func (s *Service) Get(ctx context.Context, v account.Viewer, projectID, id string) (Destination, error) {
-	if _, err := administers(v, projectID); err != nil {
+	if _, err := v.Administers(projectID); err != nil {
 		return Destination{}, err
 	}
 	d, err := s.Store.Destination(ctx, projectID, id)
@@ -84,7 +76,7 @@ func unknown(err error) error {
 // Secrets.URL; an empty one keeps the address that there is. What was off is on again. A
 // new webhook's key is answered, to be shown this once.
 func (s *Service) Save(ctx context.Context, v account.Viewer, in Destination) (Destination, string, error) {
-	actor, err := administers(v, in.ProjectID)
+	actor, err := v.Administers(in.ProjectID)
 	if err != nil {
 		return in, "", err
 	}
@@ -128,7 +120,7 @@ const overlap = 24 * time.Hour
 // Rotate gives a webhook a new key and answers it, to be shown this once. The key before
 // signs as well for a day, so that receivers can change without missing anything.
 func (s *Service) Rotate(ctx context.Context, v account.Viewer, projectID, id string) (string, error) {
-	if _, err := administers(v, projectID); err != nil {
+	if _, err := v.Administers(projectID); err != nil {
 		return "", err
 	}
 	key := newKey()
@@ -148,7 +140,7 @@ func (s *Service) Rotate(ctx context.Context, v account.Viewer, projectID, id st
 
 // Remove forgets a destination; what is still to be sent there is not.
 func (s *Service) Remove(ctx context.Context, v account.Viewer, projectID, id string) error {
-	if _, err := administers(v, projectID); err != nil {
+	if _, err := v.Administers(projectID); err != nil {
 		return err
 	}
 	d, err := s.Store.Destination(ctx, projectID, id)
@@ -163,7 +155,7 @@ func (s *Service) Remove(ctx context.Context, v account.Viewer, projectID, id st
 
 // SendTest asks for a test message and answers its action, whose answer comes soon.
 func (s *Service) SendTest(ctx context.Context, v account.Viewer, projectID, id string) (action.Action, error) {
-	actor, err := administers(v, projectID)
+	actor, err := v.Administers(projectID)
 	if err != nil {
 		return action.Action{}, err
 	}
@@ -182,7 +174,7 @@ func (s *Service) SendTest(ctx context.Context, v account.Viewer, projectID, id 
 
 // Deliveries answers the last messages to a destination, for administrators.
 func (s *Service) Deliveries(ctx context.Context, v account.Viewer, projectID, id string, limit int) ([]action.Action, error) {
-	if _, err := administers(v, projectID); err != nil {
+	if _, err := v.Administers(projectID); err != nil {
 		return nil, err
 	}
 	return s.Actions.Store.Actions(ctx, action.Query{ProjectID: projectID, Serial: Serial(id), Limit: limit})

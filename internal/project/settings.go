@@ -51,15 +51,6 @@ type Settings struct {
 	Connected func(ctx context.Context, projectID string) error
 }
 
-// administers answers nil for an administrator of a project.
-func administers(v account.Viewer, projectID string) error {
-	a, err := v.In(projectID)
-	if err != nil {
-		return err
-	}
-	return a.MayAs(account.RoleAdministrator, projectID, "project")
-}
-
 // Create makes a project, for an administrator of the installation.
 func (s *Settings) Create(ctx context.Context, v account.Viewer, p Project) (Project, error) {
 	if err := v.MayAdminister(); err != nil {
@@ -84,7 +75,7 @@ func (s *Settings) Create(ctx context.Context, v account.Viewer, p Project) (Pro
 // Update changes a project's settings, for its administrators; about says what, for the
 // audit log, and has no secrets.
 func (s *Settings) Update(ctx context.Context, v account.Viewer, projectID, about string, change func(*Project) error) error {
-	if err := administers(v, projectID); err != nil {
+	if _, err := v.Administers(projectID); err != nil {
 		return err
 	}
 	moved := false
@@ -115,7 +106,7 @@ const checkFor = 60 * time.Second
 
 // CheckRepository looks at the project's tests repository as it is set now.
 func (s *Settings) CheckRepository(ctx context.Context, v account.Viewer, projectID string) ([]Finding, error) {
-	if err := administers(v, projectID); err != nil {
+	if _, err := v.Administers(projectID); err != nil {
 		return nil, err
 	}
 	p, err := s.Records.Project(ctx, projectID)
@@ -132,7 +123,7 @@ func (s *Settings) CheckRepository(ctx context.Context, v account.Viewer, projec
 
 // Key answers what is known of the project's API key, without it.
 func (s *Settings) Key(ctx context.Context, v account.Viewer, projectID string) (k account.Key, canShow bool, err error) {
-	if err := administers(v, projectID); err != nil {
+	if _, err := v.Administers(projectID); err != nil {
 		return k, false, err
 	}
 	k, plain, err := s.Records.CurrentKey(ctx, projectID)
@@ -141,7 +132,7 @@ func (s *Settings) Key(ctx context.Context, v account.Viewer, projectID string) 
 
 // ShowKey answers the project's API key in clear, and notes who saw it.
 func (s *Settings) ShowKey(ctx context.Context, v account.Viewer, projectID string) (string, error) {
-	if err := administers(v, projectID); err != nil {
+	if _, err := v.Administers(projectID); err != nil {
 		return "", err
 	}
 	k, plain, err := s.Records.CurrentKey(ctx, projectID)
@@ -156,7 +147,7 @@ func (s *Settings) ShowKey(ctx context.Context, v account.Viewer, projectID stri
 
 // RotateKey makes a new API key and answers it; the old one stops at once.
 func (s *Settings) RotateKey(ctx context.Context, v account.Viewer, projectID string) (string, error) {
-	if err := administers(v, projectID); err != nil {
+	if _, err := v.Administers(projectID); err != nil {
 		return "", err
 	}
 	plain, err := s.Records.RotateKey(ctx, projectID)
@@ -180,7 +171,7 @@ func (s *Settings) Environments(ctx context.Context, v account.Viewer, projectID
 // SaveEnvironment adds an environment, or changes one: its name and variables become
 // those given, the secrets in set are set and those in drop forgotten.
 func (s *Settings) SaveEnvironment(ctx context.Context, v account.Viewer, e Environment, set map[string]string, drop []string) error {
-	if err := administers(v, e.ProjectID); err != nil {
+	if _, err := v.Administers(e.ProjectID); err != nil {
 		return err
 	}
 	err := s.Records.UpdateEnvironment(ctx, e.ProjectID, e.ID, func(x *Environment, others int) (map[string]string, error) {
@@ -225,7 +216,7 @@ func without(names, drop []string) []string {
 
 // SetDefaultEnvironment makes an environment the one of runs that name none.
 func (s *Settings) SetDefaultEnvironment(ctx context.Context, v account.Viewer, projectID, id string) error {
-	if err := administers(v, projectID); err != nil {
+	if _, err := v.Administers(projectID); err != nil {
 		return err
 	}
 	if err := s.Records.SetDefaultEnvironment(ctx, projectID, id); err != nil {
@@ -236,7 +227,7 @@ func (s *Settings) SetDefaultEnvironment(ctx context.Context, v account.Viewer, 
 
 // DropEnvironment removes an environment with its secrets; the default one stays.
 func (s *Settings) DropEnvironment(ctx context.Context, v account.Viewer, projectID, id string) error {
-	if err := administers(v, projectID); err != nil {
+	if _, err := v.Administers(projectID); err != nil {
 		return err
 	}
 	if err := s.Records.DropEnvironment(ctx, projectID, id); err != nil {

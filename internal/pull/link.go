@@ -187,7 +187,7 @@ func (s *Service) PullRepo(ctx context.Context, p project.Project, name string) 
 // Connection answers what is set of a project's forge, without its secrets, which are
 // replaced by a sign that there is one; for administrators.
 func (s *Service) Connection(ctx context.Context, v account.Viewer, projectID string) (Connection, error) {
-	if err := administers(v, projectID); err != nil {
+	if _, err := v.Administers(projectID); err != nil {
 		return Connection{}, err
 	}
 	c, err := s.Store.Connection(ctx, projectID)
@@ -202,17 +202,9 @@ func (s *Service) Connection(ctx context.Context, v account.Viewer, projectID st
 // Set stands for a secret that there is.
 const Set = "(set)"
 
-func administers(v account.Viewer, projectID string) error {
-	a, err := v.In(projectID)
-	if err != nil {
-		return err
-	}
-	return a.MayAs(account.RoleAdministrator, projectID, "project")
-}
-
 // Update changes a project's connection, for its administrators.
 func (s *Service) Update(ctx context.Context, v account.Viewer, projectID string, change func(*Connection) error) error {
-	if err := administers(v, projectID); err != nil {
+	if _, err := v.Administers(projectID); err != nil {
 		return err
 	}
 	p, err := s.Projects.Project(ctx, projectID)
@@ -250,7 +242,7 @@ func (s *Service) Update(ctx context.Context, v account.Viewer, projectID string
 // CheckConnection looks whether the forge answers and what the service may do there, for
 // administrators. It stops at the first thing that hides the rest.
 func (s *Service) CheckConnection(ctx context.Context, v account.Viewer, projectID string) (out []project.Finding, err error) {
-	if err := administers(v, projectID); err != nil {
+	if _, err := v.Administers(projectID); err != nil {
 		return nil, err
 	}
 	fine := func(what, said string) { out = append(out, project.Finding{What: what, OK: true, Said: said}) }
