@@ -76,10 +76,7 @@ type commands struct{ s *Service }
 
 func (d commands) Do(ctx context.Context, a action.Action) (json.RawMessage, string, error) {
 	var w commandWish
-	if err := read(a, &w, &struct{}{}); err != nil {
-		return nil, "", err
-	}
-	l, err := d.s.Link(ctx, a.ProjectID)
+	l, err := d.s.begin(ctx, a, &w, &struct{}{})
 	if err != nil {
 		return nil, "", err
 	}
@@ -140,10 +137,7 @@ type reactions struct{ s *Service }
 
 func (d reactions) Do(ctx context.Context, a action.Action) (json.RawMessage, string, error) {
 	var w reactionWish
-	if err := read(a, &w, &struct{}{}); err != nil {
-		return nil, "", err
-	}
-	l, err := d.s.Link(ctx, a.ProjectID)
+	l, err := d.s.begin(ctx, a, &w, &struct{}{})
 	if err != nil {
 		return nil, "", err
 	}

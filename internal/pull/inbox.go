@@ -80,20 +80,21 @@ func (s *Service) believe(ctx context.Context, kind forge.Kind, receiver forge.R
 		if p.Repository.Local() || !p.HasTestsRepo() {
 			continue
 		}
-		c, err := s.Store.Connection(ctx, p.ID)
+		l, err := s.way(ctx, p)
+		if f := fault.As(err); f != nil && f.Code == noForge {
+			continue
+		}
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		dial, own, err := dialOf(p, c)
-		l := Link{Project: p, Connection: c, Repo: own, dial: dial}
-		if err != nil || dial.Kind != kind || c.HookSecret == "" {
+		if l.dial.Kind != kind || l.Connection.HookSecret == "" {
 			continue
 		}
 		if _, knows := l.knows(repo); !knows {
 			continue
 		}
-		e, err := receiver.Receive(d, c.HookSecret)
+		e, err := receiver.Receive(d, l.Connection.HookSecret)
 		if fault.KindOf(err) == fault.Unauthenticated {
 			continue
 		}

@@ -50,22 +50,32 @@ func (s *Service) Link(ctx context.Context, projectID string) (Link, error) {
 }
 
 func (s *Service) link(ctx context.Context, p project.Project) (Link, error) {
-	c, err := s.Store.Connection(ctx, p.ID)
+	l, err := s.way(ctx, p)
 	if err != nil {
-		return Link{}, err
-	}
-	l := Link{Project: p, Connection: c}
-	if l.dial, l.Repo, err = dialOf(p, c); err != nil {
 		return l, err
 	}
 	l.Forge, err = s.Connect(l.dial)
 	return l, err
 }
 
+// way is link without a client: nobody is to be spoken to.
+func (s *Service) way(ctx context.Context, p project.Project) (Link, error) {
+	c, err := s.Store.Connection(ctx, p.ID)
+	if err != nil {
+		return Link{}, err
+	}
+	l := Link{Project: p, Connection: c}
+	l.dial, l.Repo, err = dialOf(p, c)
+	return l, err
+}
+
+// noForge is the code of the error that a project is not connected to any.
+const noForge = "no-forge"
+
 // dialOf completes what was set by what the tests repository's address says.
 func dialOf(p project.Project, c Connection) (d Dial, repo string, err error) {
 	none := func(why, fix string) error {
-		return fault.New(fault.Conflict, "The project is not connected to a forge: %s", why).WithCode("no-forge").WithFix("%s", fix)
+		return fault.New(fault.Conflict, "The project is not connected to a forge: %s", why).WithCode(noForge).WithFix("%s", fix)
 	}
 	r := p.Repository
 	switch {
@@ -152,7 +162,7 @@ func (s *Service) GitToken(ctx context.Context, p project.Project) (string, erro
 		return p.Repository.Token, nil
 	}
 	l, err := s.link(ctx, p)
-	if f := fault.As(err); f != nil && f.Code == "no-forge" {
+	if f := fault.As(err); f != nil && f.Code == noForge {
 		return "", nil // a public repository, or one over ssh
 	}
 	if err != nil {
@@ -166,7 +176,7 @@ func (s *Service) GitToken(ctx context.Context, p project.Project) (string, erro
 func (s *Service) PullRepo(ctx context.Context, p project.Project, name string) (string, error) {
 	bad := fault.New(fault.Invalid, "The pull request cannot be reached.").WithFix("Correct the fields named in errors.")
 	l, err := s.link(ctx, p)
-	if f := fault.As(err); f != nil && f.Code == "no-forge" {
+	if f := fault.As(err); f != nil && f.Code == noForge {
 		return "", bad.At("body.prNumber", "%s %s", f.Message, f.Fix)
 	}
 	if err != nil {

@@ -58,10 +58,7 @@ type opener struct{ s *Service }
 func (o opener) Do(ctx context.Context, a action.Action) (json.RawMessage, string, error) {
 	var p Proposal
 	var before Opened
-	if err := read(a, &p, &before); err != nil {
-		return nil, "", err
-	}
-	l, err := o.s.Link(ctx, a.ProjectID)
+	l, err := o.s.begin(ctx, a, &p, &before)
 	if err != nil {
 		return nil, "", err
 	}
@@ -102,7 +99,14 @@ func (o opener) Do(ctx context.Context, a action.Action) (json.RawMessage, strin
 	return result(Opened{At: l.at(), Repo: l.Repo, Number: opened.Number, URL: opened.URL, Branch: p.Branch, Commit: commit}), answer, nil
 }
 
-// read reads what is to be done and what is there.
+// begin reads what is to be done and what is there, and answers the way to the forge.
+func (s *Service) begin(ctx context.Context, a action.Action, wish, before any) (Link, error) {
+	if err := read(a, wish, before); err != nil {
+		return Link{}, err
+	}
+	return s.Link(ctx, a.ProjectID)
+}
+
 func read(a action.Action, wish, before any) error {
 	if err := json.Unmarshal(a.Wish, wish); err != nil {
 		return fault.Wrap(err, fault.Invalid, "What is to be done cannot be read.")

@@ -73,7 +73,7 @@ func (s *Service) speaking(ctx context.Context, projectID string, p run.Pull) (o
 }
 
 // scopeName answers what a run speaks for, for a status and for people; "" for the suite.
-func (s *Service) scopeName(ctx context.Context, r run.Run) (context, words string, err error) {
+func (s *Service) scopeName(ctx context.Context, r run.Run) (suffix, words string, err error) {
 	switch sel := r.Selection; {
 	case sel.Scope() == "":
 		return "", "", nil
@@ -113,7 +113,7 @@ type commentAt struct {
 
 // told answers the link by which a run's result is told; false where it is not to be.
 func (s *Service) told(ctx context.Context, r run.Run) (Link, bool, error) {
-	if r.Pull == nil || r.Trigger == run.TriggerRefresh {
+	if r.Pull == nil {
 		return Link{}, false, nil
 	}
 	// Not Link: where the forge cannot be spoken to now, that shows when it is.
@@ -124,13 +124,8 @@ func (s *Service) told(ctx context.Context, r run.Run) (Link, bool, error) {
 	if err != nil {
 		return Link{}, false, err
 	}
-	c, err := s.Store.Connection(ctx, p.ID)
-	if err != nil {
-		return Link{}, false, err
-	}
-	l := Link{Project: p, Connection: c}
-	l.dial, l.Repo, err = dialOf(p, c)
-	if f := fault.As(err); f != nil && f.Code == "no-forge" {
+	l, err := s.way(ctx, p)
+	if f := fault.As(err); f != nil && f.Code == noForge {
 		return l, false, nil // disconnected since
 	}
 	if err != nil {
@@ -236,10 +231,7 @@ type statuses struct{ s *Service }
 func (d statuses) Do(ctx context.Context, a action.Action) (json.RawMessage, string, error) {
 	var w statusWish
 	var before statusAt
-	if err := read(a, &w, &before); err != nil {
-		return nil, "", err
-	}
-	l, err := d.s.Link(ctx, a.ProjectID)
+	l, err := d.s.begin(ctx, a, &w, &before)
 	if err != nil {
 		return nil, "", err
 	}
@@ -273,10 +265,7 @@ type comments struct{ s *Service }
 func (d comments) Do(ctx context.Context, a action.Action) (json.RawMessage, string, error) {
 	var w commentWish
 	var before commentAt
-	if err := read(a, &w, &before); err != nil {
-		return nil, "", err
-	}
-	l, err := d.s.Link(ctx, a.ProjectID)
+	l, err := d.s.begin(ctx, a, &w, &before)
 	if err != nil {
 		return nil, "", err
 	}
@@ -397,10 +386,9 @@ func (s *Service) failures(ctx context.Context, b *strings.Builder, r run.Run) e
 		if err != nil {
 			return err
 		}
-		fails := func(x run.Status) bool { return x == run.StatusFailed || x == run.StatusBug }
 		n := 0
 		for _, x := range changes {
-			if fails(x.Now) && !fails(x.Before) {
+			if x.Now.Failing() && !x.Before.Failing() {
 				isNew[key{x.TestID, x.Browser}] = true
 				n++
 			}

@@ -124,7 +124,7 @@ func (s *Service) Compare(ctx context.Context, r Run) (Comparison, error) {
 		return c, err
 	}
 	for _, x := range changes {
-		now, then := failing(x.Now), failing(x.Before)
+		now, then := x.Now.Failing(), x.Before.Failing()
 		switch {
 		case now && then:
 			c.StillFailing = append(c.StillFailing, x)
@@ -139,8 +139,6 @@ func (s *Service) Compare(ctx context.Context, r Run) (Comparison, error) {
 	}
 	return c, err
 }
-
-func failing(s Status) bool { return s == StatusFailed || s == StatusBug }
 
 // Failures groups what failed in a run by bug, the largest group first.
 func (s *Service) Failures(ctx context.Context, r Run, groups, each int) ([]Failures, error) {

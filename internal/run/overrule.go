@@ -31,7 +31,7 @@ func (r *Result) Unaccounted() bool {
 }
 
 // Failing reports whether the result fails the run, quarantine aside.
-func (r *Result) Failing() bool { return r.Status == StatusFailed || r.Status == StatusBug }
+func (r *Result) Failing() bool { return r.Status.Failing() }
 
 // shielded reports whether quarantine keeps a failure from failing the run: one of the
 // test's own, that nobody has called a bug.

@@ -28,6 +28,9 @@ func ResultStatuses() []Status {
 // Final reports whether the test has its result.
 func (s Status) Final() bool { return s != StatusPending && s != StatusRunning }
 
+// Failing reports whether the test did not pass in the end, whoever is at fault.
+func (s Status) Failing() bool { return s == StatusFailed || s == StatusBug }
+
 // Result is what came of one test in one Playwright project ("browser") of a run.
 type Result struct {
 	RunID        string
