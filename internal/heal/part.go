@@ -134,13 +134,7 @@ func firstText(s string) (text, after string, ok bool) {
 // finds reports whether the part by itself finds an element. known is false for what a list
 // of elements does not tell: CSS, patterns, parts that only narrow.
 func (p Part) finds(e *relocate.Element) (found, known bool) {
-	holds := func(s, want string) bool {
-		a, b := strings.Join(strings.Fields(s), " "), strings.Join(strings.Fields(want), " ")
-		if p.exact {
-			return a == b
-		}
-		return b == "" || strings.Contains(strings.ToLower(a), strings.ToLower(b))
-	}
+	holds := func(s, want string) bool { return locator.Fits(s, want, p.exact) }
 	if !p.plain || p.odd {
 		return false, false
 	}

@@ -82,10 +82,10 @@ func write(s Strategy, e *relocate.Element, page []relocate.Element) (string, bo
 		}
 		same := func(x *relocate.Element) bool { return x.Role == e.Role && !x.Hidden }
 		if steady(e.Name) {
-			if one(page, func(x *relocate.Element) bool { return same(x) && holds(x.Name, e.Name) }) {
+			if one(page, func(x *relocate.Element) bool { return same(x) && Fits(x.Name, e.Name, false) }) {
 				return "getByRole(" + Quote(e.Role) + ", { name: " + Quote(e.Name) + " })", true
 			}
-			return "getByRole(" + Quote(e.Role) + ", { name: " + Quote(e.Name) + ", exact: true })", one(page, func(x *relocate.Element) bool { return same(x) && fold(x.Name) == fold(e.Name) })
+			return "getByRole(" + Quote(e.Role) + ", { name: " + Quote(e.Name) + ", exact: true })", one(page, func(x *relocate.Element) bool { return same(x) && Fits(x.Name, e.Name, true) })
 		}
 		return "getByRole(" + Quote(e.Role) + ")", singular[e.Role] && one(page, same)
 	case ByLabel:
@@ -114,10 +114,10 @@ func texted(s Strategy, want string, page []relocate.Element, fits bool, of func
 	if !fits || !steady(want) {
 		return "", false
 	}
-	if one(page, func(x *relocate.Element) bool { return holds(of(x), want) }) {
+	if one(page, func(x *relocate.Element) bool { return Fits(of(x), want, false) }) {
 		return string(s) + "(" + Quote(want) + ")", true
 	}
-	return string(s) + "(" + Quote(want) + ", { exact: true })", one(page, func(x *relocate.Element) bool { return fold(of(x)) == fold(want) })
+	return string(s) + "(" + Quote(want) + ", { exact: true })", one(page, func(x *relocate.Element) bool { return Fits(of(x), want, true) })
 }
 
 // labelled reports whether an element is a field, which getByLabel finds.
@@ -151,10 +151,13 @@ func one(page []relocate.Element, fits func(x *relocate.Element) bool) bool {
 // fold writes blanks as Playwright compares them.
 func fold(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// holds reports whether a text has another one in it, as Playwright looks for texts: blanks
-// folded, letter case aside.
-func holds(s, part string) bool {
-	return part != "" && strings.Contains(strings.ToLower(fold(s)), strings.ToLower(fold(part)))
+// Fits reports whether a text is what a locator asks for, as Playwright compares them: blanks
+// folded, and where it is not asked for exactly, a part of it in any letter case.
+func Fits(s, want string, exact bool) bool {
+	if exact {
+		return fold(s) == fold(want)
+	}
+	return strings.Contains(strings.ToLower(fold(s)), strings.ToLower(fold(want)))
 }
 
 // maxSteady bounds a text that names something: longer ones are edited.

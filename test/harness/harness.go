@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"net/http"
 	"os"
@@ -406,29 +405,4 @@ func (p *Process) Stop(sig os.Signal) {
 		panic(err)
 	}
 	p.cmd = nil
-}
-
-// Leaks answers the first file of the service's data that holds one of some secrets, ""
-// for none.
-func (s *System) Leaks(t testing.TB, secrets ...string) (where string) {
-	t.Helper()
-	err := filepath.WalkDir(s.Data, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() || where != "" {
-			return nil //nolint:nilerr // it was removed meanwhile
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return nil //nolint:nilerr // as above
-		}
-		for _, x := range secrets {
-			if bytes.Contains(text, []byte(x)) {
-				where = path
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return where
 }

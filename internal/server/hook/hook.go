@@ -24,9 +24,6 @@ type Hooks struct{ Inbox Inbox }
 // readFor bounds the time in which a webhook arrives; forges wait ten seconds for all.
 const readFor = 20 * time.Second
 
-// Path answers where a kind of forge sends its webhooks.
-func Path(kind forge.Kind) string { return "/hooks/" + string(kind) }
-
 // Mount registers the path.
 func (h *Hooks) Mount(mux *http.ServeMux) {
 	mux.HandleFunc("POST /hooks/{kind}", h.take)

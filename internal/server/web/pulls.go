@@ -80,9 +80,9 @@ type saidComment struct {
 }
 
 func (a *App) pull(w http.ResponseWriter, r *http.Request, v *visit) error {
-	number, err := strconv.Atoi(r.PathValue("number"))
-	if err != nil || number < 1 {
-		return noPull()
+	number, err := pullNumber(r)
+	if err != nil {
+		return err
 	}
 	found, err := a.Pulls.Pull(r.Context(), *v.Viewer, v.Project.ID, number)
 	if err != nil {
@@ -107,14 +107,19 @@ func (a *App) pull(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return nil
 }
 
-func noPull() error {
-	return fault.New(fault.NotFound, "There is no such pull request.").WithFix("The list of pull requests has those that there are.")
+// pullNumber answers which pull request an address is about.
+func pullNumber(r *http.Request) (int, error) {
+	number, err := strconv.Atoi(r.PathValue("number"))
+	if err != nil || number < 1 {
+		return 0, fault.New(fault.NotFound, "There is no such pull request.").WithFix("The list of pull requests has those that there are.")
+	}
+	return number, nil
 }
 
 func (a *App) changePull(w http.ResponseWriter, r *http.Request, v *visit) error {
-	number, err := strconv.Atoi(r.PathValue("number"))
-	if err != nil || number < 1 {
-		return noPull()
+	number, err := pullNumber(r)
+	if err != nil {
+		return err
 	}
 	ctx, text := r.Context(), ""
 	switch r.PathValue("act") {
