@@ -7,8 +7,8 @@ const source_1 = require("./source");
 /** Errors are NotFound, whose code says why there is no edit. */
 function edit(playwright, root, order) {
     const sources = new source_1.Sources(playwright, root);
-    const wanted = parseParts(sources, playwright, order.locator);
-    const replacement = parseParts(sources, playwright, order.replacement);
+    const wanted = parseParts(sources, order.locator);
+    const replacement = parseParts(sources, order.replacement);
     if (!Number.isInteger(order.part) || order.part < 0 || order.part >= wanted.length)
         throw new source_1.NotFound('no-segment', `the locator has ${wanted.length} parts`);
     if (replacement.length !== 1)
@@ -31,16 +31,14 @@ function edit(playwright, root, order) {
     throw why ?? new source_1.NotFound('no-call', 'no place of the source is known');
 }
 /** The parts of a locator that is given as code. */
-function parseParts(sources, playwright, code) {
-    const parse = require(path.join(playwright.testDir, 'lib', 'transform', 'babelBundle')).babelParse;
-    let tree;
+function parseParts(sources, code) {
+    let program;
     try {
-        tree = parse(`page.${code}`, 'locator.ts', true);
+        program = sources.parse(`page.${code}`, 'locator.ts');
     }
     catch (error) {
         throw new source_1.NotFound('no-segment', `${code} is no locator: ${error.message}`);
     }
-    const program = tree.program ?? tree;
     if (program.body.length !== 1 || program.body[0].type !== 'ExpressionStatement')
         throw new source_1.NotFound('no-segment', `${code} is no locator`);
     const parts = sources.chain({ file: 'locator.ts', text: `page.${code}`, program }, program.body[0].expression, 0);

@@ -1,9 +1,6 @@
 "use strict";
 Object.defineProperty(exports, "__esModule", { value: true });
 exports.lint = lint;
-// What a repair of a test must never do, whoever wrote it: make the test check less, or make it pass without checking.
-// Both versions of a file are read as syntax trees and their parts counted, so that moving code is no offence.
-const path = require("path");
 const source_1 = require("./source");
 /** Words for what each rule counts, and whether more or less of it is the offence. */
 const rules = [
@@ -31,16 +28,16 @@ const disabling = new Set(['skip', 'fixme', 'fail', 'only', 'slow']);
 const escaping = new Set(['require', 'eval', 'Function', 'process', 'globalThis', 'fetch', 'child_process']);
 /** The offences of a change from one text of a file to another; none where there are none. */
 function lint(playwright, before, after) {
-    const parse = require(path.join(playwright.testDir, 'lib', 'transform', 'babelBundle')).babelParse;
+    const parse = (0, source_1.parserOf)(playwright);
     let old, now;
     try {
-        old = count(before, parse(before, 'before.ts', true));
+        old = count(before, parse(before, 'before.ts'));
     }
     catch {
         old = new Map(); // it could not run either: then all that is there counts as new
     }
     try {
-        now = count(after, parse(after, 'after.ts', true));
+        now = count(after, parse(after, 'after.ts'));
     }
     catch (error) {
         return [{ rule: 'not-parsed', message: `the file cannot be parsed any more: ${error.message}` }];
@@ -55,23 +52,11 @@ function lint(playwright, before, after) {
     }
     return out;
 }
-function count(text, tree) {
+function count(text, program) {
     const counts = new Map();
     const add = (rule, key) => counts.set(`${rule} ${key}`, (counts.get(`${rule} ${key}`) ?? 0) + 1);
     const code = (node) => text.slice(node.start, node.end).replace(/\s+/g, ' ');
-    const open = [tree.program ?? tree];
-    while (open.length) {
-        const node = open.pop();
-        look(node, add, code);
-        for (const key of Object.keys(node)) {
-            if (/^(loc|extra|tokens|comments|(leading|trailing|inner)Comments|errors)$/.test(key))
-                continue;
-            for (const child of Array.isArray(node[key]) ? node[key] : [node[key]]) {
-                if (child && typeof child.type === 'string')
-                    open.push(child);
-            }
-        }
-    }
+    (0, source_1.visit)(program, node => look(node, add, code));
     return counts;
 }
 function look(node, add, code) {

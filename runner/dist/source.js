@@ -1,9 +1,11 @@
 "use strict";
 Object.defineProperty(exports, "__esModule", { value: true });
 exports.Sources = exports.NotFound = void 0;
+exports.parserOf = parserOf;
 exports.stringOf = stringOf;
 exports.isCall = isCall;
 exports.bare = bare;
+exports.visit = visit;
 // Reads the tests' TypeScript with the parser that their own Playwright brings along, and follows a locator from
 // where it is used to where it is written: through constants, fields, getters and methods of page objects, and imports.
 const fs = require("fs");
@@ -16,6 +18,14 @@ class NotFound extends Error {
     }
 }
 exports.NotFound = NotFound;
+/** Babel's parser, as the Playwright of the tests repository carries it: the program of a file. */
+function parserOf(playwright) {
+    const { babelParse } = require(path.join(playwright.testDir, 'lib', 'transform', 'babelBundle'));
+    return (text, file) => {
+        const tree = babelParse(text, file, true);
+        return tree.program ?? tree;
+    };
+}
 /** The methods of which a locator is built. */
 const building = new Set(['getByRole', 'getByText', 'getByLabel', 'getByTestId', 'getByPlaceholder', 'getByAltText', 'getByTitle', 'locator', 'frameLocator', 'contentFrame',
     'owner', 'filter', 'first', 'last', 'nth', 'and', 'or']);
@@ -27,7 +37,7 @@ class Sources {
     parse;
     constructor(playwright, root) {
         this.root = root;
-        this.parse = require(path.join(playwright.testDir, 'lib', 'transform', 'babelBundle')).babelParse;
+        this.parse = parserOf(playwright);
     }
     /** A file of the repository; nothing outside of it is opened, whatever a name leads to. */
     open(file) {
@@ -47,14 +57,14 @@ class Sources {
         if (this.parsed.size >= maxFiles)
             throw new NotFound('no-source', `more than ${maxFiles} files would have to be read`);
         const text = fs.readFileSync(real, 'utf8');
-        let tree;
+        let program;
         try {
-            tree = this.parse(text, real, true);
+            program = this.parse(text, real);
         }
         catch (error) {
             throw new NotFound('no-source', `${this.name(file)} cannot be parsed: ${error.message}`);
         }
-        const source = { file, text, program: tree.program ?? tree };
+        const source = { file, text, program };
         linkParents(source.program);
         this.parsed.set(file, source);
         return source;

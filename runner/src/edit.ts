@@ -29,8 +29,8 @@ export interface Edited {
 /** Errors are NotFound, whose code says why there is no edit. */
 export function edit(playwright: Playwright, root: string, order: Order): Edited {
   const sources = new Sources(playwright, root);
-  const wanted = parseParts(sources, playwright, order.locator);
-  const replacement = parseParts(sources, playwright, order.replacement);
+  const wanted = parseParts(sources, order.locator);
+  const replacement = parseParts(sources, order.replacement);
   if (!Number.isInteger(order.part) || order.part < 0 || order.part >= wanted.length)
     throw new NotFound('no-segment', `the locator has ${wanted.length} parts`);
   if (replacement.length !== 1)
@@ -53,15 +53,13 @@ export function edit(playwright: Playwright, root: string, order: Order): Edited
 }
 
 /** The parts of a locator that is given as code. */
-function parseParts(sources: Sources, playwright: Playwright, code: string): Segment[] {
-  const parse = require(path.join(playwright.testDir, 'lib', 'transform', 'babelBundle')).babelParse;
-  let tree: Node;
+function parseParts(sources: Sources, code: string): Segment[] {
+  let program: Node;
   try {
-    tree = parse(`page.${code}`, 'locator.ts', true);
+    program = sources.parse(`page.${code}`, 'locator.ts');
   } catch (error) {
     throw new NotFound('no-segment', `${code} is no locator: ${(error as Error).message}`);
   }
-  const program = tree.program ?? tree;
   if (program.body.length !== 1 || program.body[0].type !== 'ExpressionStatement')
     throw new NotFound('no-segment', `${code} is no locator`);
   const parts = sources.chain({ file: 'locator.ts', text: `page.${code}`, program }, program.body[0].expression, 0);

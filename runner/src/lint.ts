@@ -1,8 +1,7 @@
 // What a repair of a test must never do, whoever wrote it: make the test check less, or make it pass without checking.
 // Both versions of a file are read as syntax trees and their parts counted, so that moving code is no offence.
-import * as path from 'path';
 import type { Playwright } from './playwright';
-import { bare, isCall, stringOf, type Node } from './source';
+import { bare, isCall, parserOf, stringOf, visit, type Node } from './source';
 
 export interface Offence {
   rule: 'test-removed' | 'test-disabled' | 'assertion-removed' | 'assertion-added' | 'action-removed' | 'positional' | 'force' | 'sleep' | 'timeout' | 'swallowed' | 'condition' | 'evaluate' | 'intercept' | 'not-parsed' | 'escape';
@@ -37,15 +36,15 @@ const escaping = new Set(['require', 'eval', 'Function', 'process', 'globalThis'
 
 /** The offences of a change from one text of a file to another; none where there are none. */
 export function lint(playwright: Playwright, before: string, after: string): Offence[] {
-  const parse = require(path.join(playwright.testDir, 'lib', 'transform', 'babelBundle')).babelParse;
+  const parse = parserOf(playwright);
   let old: Map<string, number>, now: Map<string, number>;
   try {
-    old = count(before, parse(before, 'before.ts', true));
+    old = count(before, parse(before, 'before.ts'));
   } catch {
     old = new Map(); // it could not run either: then all that is there counts as new
   }
   try {
-    now = count(after, parse(after, 'after.ts', true));
+    now = count(after, parse(after, 'after.ts'));
   } catch (error) {
     return [{ rule: 'not-parsed', message: `the file cannot be parsed any more: ${(error as Error).message}` }];
   }
@@ -60,23 +59,11 @@ export function lint(playwright: Playwright, before: string, after: string): Off
   return out;
 }
 
-function count(text: string, tree: Node): Map<string, number> {
+function count(text: string, program: Node): Map<string, number> {
   const counts = new Map<string, number>();
   const add = (rule: Offence['rule'], key: string) => counts.set(`${rule} ${key}`, (counts.get(`${rule} ${key}`) ?? 0) + 1);
   const code = (node: Node) => text.slice(node.start, node.end).replace(/\s+/g, ' ');
-  const open: Node[] = [tree.program ?? tree];
-  while (open.length) {
-    const node = open.pop();
-    look(node, add, code);
-    for (const key of Object.keys(node)) {
-      if (/^(loc|extra|tokens|comments|(leading|trailing|inner)Comments|errors)$/.test(key))
-        continue;
-      for (const child of Array.isArray(node[key]) ? node[key] : [node[key]]) {
-        if (child && typeof child.type === 'string')
-          open.push(child);
-      }
-    }
-  }
+  visit(program, node => look(node, add, code));
   return counts;
 }
 

@@ -27,6 +27,15 @@ export interface Source {
   program: Node;
 }
 
+/** Babel's parser, as the Playwright of the tests repository carries it: the program of a file. */
+export function parserOf(playwright: Playwright): (text: string, file: string) => Node {
+  const { babelParse } = require(path.join(playwright.testDir, 'lib', 'transform', 'babelBundle'));
+  return (text, file) => {
+    const tree = babelParse(text, file, true);
+    return tree.program ?? tree;
+  };
+}
+
 /** The methods of which a locator is built. */
 const building = new Set(['getByRole', 'getByText', 'getByLabel', 'getByTestId', 'getByPlaceholder', 'getByAltText', 'getByTitle', 'locator', 'frameLocator', 'contentFrame',
   'owner', 'filter', 'first', 'last', 'nth', 'and', 'or']);
@@ -36,10 +45,10 @@ const maxHops = 12;
 
 export class Sources {
   private readonly parsed = new Map<string, Source>();
-  private readonly parse: (text: string, file: string, isModule: boolean) => Node;
+  readonly parse: (text: string, file: string) => Node;
 
   constructor(playwright: Playwright, private readonly root: string) {
-    this.parse = require(path.join(playwright.testDir, 'lib', 'transform', 'babelBundle')).babelParse;
+    this.parse = parserOf(playwright);
   }
 
   /** A file of the repository; nothing outside of it is opened, whatever a name leads to. */
@@ -59,13 +68,13 @@ export class Sources {
     if (this.parsed.size >= maxFiles)
       throw new NotFound('no-source', `more than ${maxFiles} files would have to be read`);
     const text = fs.readFileSync(real, 'utf8');
-    let tree: Node;
+    let program: Node;
     try {
-      tree = this.parse(text, real, true);
+      program = this.parse(text, real);
     } catch (error) {
       throw new NotFound('no-source', `${this.name(file)} cannot be parsed: ${(error as Error).message}`);
     }
-    const source = { file, text, program: tree.program ?? tree };
+    const source = { file, text, program };
     linkParents(source.program);
     this.parsed.set(file, source);
     return source;
@@ -350,7 +359,7 @@ function children(node: Node): Node[] {
   return out;
 }
 
-function visit(root: Node, each: (node: Node) => void, skip: (node: Node) => boolean = () => false): void {
+export function visit(root: Node, each: (node: Node) => void, skip: (node: Node) => boolean = () => false): void {
   const open = [root];
   while (open.length) {
     const node = open.pop();
