@@ -10,7 +10,6 @@ import (
 	"tas-service/internal/checkout"
 	"tas-service/internal/fault"
 	"tas-service/internal/forge"
-	"tas-service/internal/project"
 	"tas-service/internal/pull"
 )
 
@@ -30,7 +29,7 @@ type connectionPage struct {
 	Kinds      []forge.Kind
 	Hooks      []hookAddress
 	NewSecret  string // in clear, once
-	Checked    []project.Finding
+	Checked    findings
 	Trouble    *fault.Error
 }
 
@@ -38,11 +37,6 @@ type connectionPage struct {
 type hookAddress struct {
 	Kind forge.Kind
 	URL  string
-}
-
-// Broken reports whether the check found something wrong.
-func (p connectionPage) Broken() bool {
-	return slices.ContainsFunc(p.Checked, func(f project.Finding) bool { return !f.OK })
 }
 
 // Sources answers the application's repositories, one in a line.

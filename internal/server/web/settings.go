@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -57,21 +58,19 @@ type settingsPage struct {
 	Key          string // in clear, once it was asked for
 	Rotated      bool
 	BaseURL      string
-	Checked      []project.Finding
+	Checked      findings
 	Trouble      *fault.Error
 	Wrong        string // the section that Trouble is about
 	KeepDays     int    // of the installation
 	MaxWorkers   int
 }
 
-// Broken reports whether the check found something wrong.
-func (p settingsPage) Broken() bool {
-	for _, f := range p.Checked {
-		if !f.OK {
-			return true
-		}
-	}
-	return false
+// findings are what a check found.
+type findings []project.Finding
+
+// Broken reports whether something is wrong.
+func (all findings) Broken() bool {
+	return slices.ContainsFunc(all, func(f project.Finding) bool { return !f.OK })
 }
 
 // Minutes answers the longest run in minutes, 0 for the default.
