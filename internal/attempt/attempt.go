@@ -14,6 +14,7 @@ const (
 	Join      = "/join"           // of a shard, before Plan: {} → Selection
 	Plan      = "/plan"           // Listing → Selection
 	Selected  = "/selected"       // Chosen → Orders
+	EditsMade = "/edited"         // Edited → Orders, of a trial with edits, before Plan
 	Lease     = "/lease"          // Want → Grant
 	Orphans   = "/orphans"        // GET → Orphan, one JSON object a line
 	Events    = "/events"         // Batch → Orders
@@ -49,6 +50,8 @@ type Job struct {
 	Shards int `json:"shards"`
 	// Merge, when set, asks for the shards' reports to be made one, and for no tests.
 	Merge *Merge `json:"merge,omitempty"`
+	// Trial, when set, tries something out.
+	Trial *Trial `json:"trial,omitempty"`
 }
 
 // Merge names what one report is to be made of.
@@ -152,6 +155,9 @@ type Selection struct {
 	Planned bool `json:"planned,omitempty"`
 	// Nothing says that no work is left for this shard.
 	Nothing bool `json:"nothing,omitempty"`
+	// Record asks for a trace of every test, without pictures and sources, as evidence of
+	// how the tests pass.
+	Record bool `json:"record,omitempty"`
 }
 
 // Want asks for tests: Free Playwright workers have nothing to do, Queued units that were
@@ -223,6 +229,8 @@ type TestEnd struct {
 	DurationMs     int64     `json:"durationMs"`
 	WillRetry      bool      `json:"willRetry"`
 	Errors         []Error   `json:"errors,omitempty"`
+	// Sabotaged says that the trial's sabotage was done to this try.
+	Sabotaged bool `json:"sabotaged,omitempty"`
 }
 
 // Error is one error as Playwright reports it.
