@@ -15,6 +15,7 @@ const (
 	ViaSession  Via = "session"  // a person who signed in to the web app
 	ViaOperator Via = "operator" // a person with a shell on the machine of the service
 	ViaForge    Via = "forge"    // a person who may write to the repository that is worked on, by a comment there
+	ViaService  Via = "service"  // the service itself, in the course of what somebody asked for
 )
 
 // Actor is who asks for something. It is passed explicitly to every operation and
@@ -42,7 +43,7 @@ func (a Actor) By() string {
 		return byPerson + a.PersonID
 	case ViaKey:
 		return byKey + a.KeyID
-	case ViaOperator, ViaForge:
+	case ViaOperator, ViaForge, ViaService:
 	}
 	return string(a.Via)
 }
@@ -69,14 +70,14 @@ func (a Actor) May(projectID, what string) error {
 		WithFix("Check the ID, and that it is one of the project that you mean: an API key belongs to one project.")
 }
 
-// MayAs answers nil when the actor may act on a project in a role: an API key, and a
-// comment at the forge, may do what a member may. It answers fault.NotFound as May does, and fault.Forbidden where the
+// MayAs answers nil when the actor may act on a project in a role: an API key, a
+// comment at the forge and the service itself may do what a member may. It answers fault.NotFound as May does, and fault.Forbidden where the
 // actor sees the project but has too small a role.
 func (a Actor) MayAs(role Role, projectID, what string) error {
 	if err := a.May(projectID, what); err != nil {
 		return err
 	}
-	if a.Via == ViaOperator || (a.Via == ViaKey || a.Via == ViaForge) && RoleMember.Includes(role) || a.Via == ViaSession && a.Role.Includes(role) {
+	if a.Via == ViaOperator || (a.Via == ViaKey || a.Via == ViaForge || a.Via == ViaService) && RoleMember.Includes(role) || a.Via == ViaSession && a.Role.Includes(role) {
 		return nil
 	}
 	return fault.New(fault.Forbidden, "This takes the role %s in the project.", role).

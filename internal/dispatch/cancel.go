@@ -34,7 +34,7 @@ func (d *Dispatcher) cancel(ctx context.Context, r run.Run) error {
 	if err != nil {
 		return err
 	}
-	if err := d.fileBugs(ctx, r.ID); err != nil {
+	if err := d.fileBugs(ctx, r); err != nil {
 		return err
 	}
 	tally, err := d.Store.Tally(ctx, r.ID)

@@ -71,7 +71,7 @@ func apply(a *Attempt, r *run.Run, results map[string]*run.Result, e attempt.Eve
 		end := e.End
 		change(a, r, results[end.ID], end.ID, func(t *run.Result, by string) {
 			t.Record(run.Try{AttemptID: by, Retry: end.Retry, Status: end.Status, Expected: end.ExpectedStatus, StartedAt: end.StartedAt.UTC(),
-				Duration: millis(end.DurationMs), WillRetry: end.WillRetry, Error: reason(end)})
+				Duration: millis(end.DurationMs), WillRetry: end.WillRetry, Error: reason(end), Sabotaged: end.Sabotaged})
 		})
 	}
 }

@@ -232,7 +232,11 @@ func (d *Dispatcher) conclude(ctx context.Context, runID string) error {
 	if err != nil {
 		return err
 	}
-	if err := d.fileBugs(ctx, runID); err != nil {
+	r, err := d.Store.Run(ctx, runID)
+	if err != nil {
+		return err
+	}
+	if err := d.fileBugs(ctx, r); err != nil {
 		return err
 	}
 	tally, err := d.Store.Tally(ctx, runID)
@@ -255,10 +259,11 @@ func (d *Dispatcher) conclude(ctx context.Context, runID string) error {
 
 // fileBugs files failures under their bugs. Only a database that is out of reach holds the
 // verdict up for that.
-func (d *Dispatcher) fileBugs(ctx context.Context, runID string) error {
-	if d.Bugs == nil {
+func (d *Dispatcher) fileBugs(ctx context.Context, r run.Run) error {
+	if d.Bugs == nil || r.Trial != nil {
 		return nil
 	}
+	runID := r.ID
 	err := d.Bugs.File(ctx, runID)
 	if err == nil || fault.KindOf(err) == fault.Unavailable {
 		return err
@@ -306,6 +311,9 @@ func (d *Dispatcher) end(ctx context.Context, runID string, from run.Phase, deci
 	}
 	d.changed(runID, ended.ProjectID)
 	d.Wake()
+	if ended.Trial != nil {
+		return nil
+	}
 	if err := d.Store.LearnDurations(ctx, runID); err != nil {
 		d.Log.Warn("the durations of a run's tests are not learnt", "run", runID, "error", err)
 	}

@@ -90,6 +90,9 @@ func (d *Dispatcher) Claim(ctx context.Context, a Attempt) (attempt.Job, error) 
 		LimitMs: runLimit(p).Milliseconds(), DiskQuota: cmp.Or(p.DiskQuota, project.DefaultDiskQuota), HeartbeatMs: d.Timing.Heartbeat.Milliseconds(), Shards: claimed.ShardCount,
 		DirectUploads: d.Blobs != nil && d.Blobs.Direct(),
 	}
+	if t := claimed.Trial; t != nil {
+		job.Trial, job.Repository.Commit = &t.Trial, claimed.Commit
+	}
 	if claimed.Sharded() {
 		// All shards, also one that begins late, execute what the first one found.
 		job.Repository.Commit = claimed.Commit

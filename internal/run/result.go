@@ -111,6 +111,7 @@ type Try struct {
 	Duration  time.Duration `json:"duration"`
 	Error     *Error        `json:"error,omitempty"`
 	WillRetry bool          `json:"willRetry,omitempty"`
+	Sabotaged bool          `json:"sabotaged,omitempty"` // of a trial: what was to be broken was
 	// AttemptID tells apart what several shards say of set-up that all of them run.
 	AttemptID string `json:"attemptId,omitempty"`
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"tas-service/internal/attempt"
 	"tas-service/internal/catalog"
 	"tas-service/internal/fault"
 )
@@ -68,6 +69,7 @@ const (
 	TriggerMCP      Trigger = "mcp"
 	TriggerManual   Trigger = "manual"  // a person in the web app
 	TriggerRefresh  Trigger = "refresh" // no run for anybody: see Refresh
+	TriggerTrial    Trigger = "trial"   // tries a repair out: see Trial
 )
 
 // Selection says which tests of the branch a run executes.
@@ -146,7 +148,10 @@ type Run struct {
 	ShardCount   int // 0: in one piece
 	Workers      int // asked for, in each shard; the real number once known
 	AutoHeal     *AutoHeal
-	Pull         *Pull // nil: for none
+	Pull         *Pull           // nil: for none
+	HealBatch    string          // of the sessions that heal its failures, "" for none
+	Trial        *Trial          // nil for all runs that people see
+	Edited       *attempt.Edited // of a trial with edits, once they are made or refused
 	Isolation    string
 	Playwright   string // version
 	Runner       string // version of tas-runner in the tests repository, "" for none

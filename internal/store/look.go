@@ -11,13 +11,13 @@ import (
 
 // Branches answers the branches of a project's runs, the one of the latest run first.
 func (db *DB) Branches(ctx context.Context, projectID string, limit int) ([]string, error) {
-	return list(ctx, db.read, scanText, `SELECT branch FROM run WHERE project_id = $1 AND branch <> '' AND trigger_kind <> 'refresh' GROUP BY branch ORDER BY max(created_at) DESC LIMIT $2`, projectID, limit)
+	return list(ctx, db.read, scanText, `SELECT branch FROM run WHERE project_id = $1 AND branch <> '' AND `+forPeople+` GROUP BY branch ORDER BY max(created_at) DESC LIMIT $2`, projectID, limit)
 }
 
 // RunBefore answers the run that came to a verdict on the same branch before another was
 // started.
 func (db *DB) RunBefore(ctx context.Context, r run.Run) (run.Run, error) {
-	return one(ctx, db.read, scanRun, `SELECT `+runColumns+` FROM run WHERE project_id = $1 AND branch = $2 AND terminal = 1 AND phase NOT IN ($5, $6) AND total > 0
+	return one(ctx, db.read, scanRun, `SELECT `+runColumns+` FROM run WHERE project_id = $1 AND branch = $2 AND terminal = 1 AND phase NOT IN ($5, $6) AND total > 0 AND `+forPeople+`
 		AND (created_at < $3 OR (created_at = $3 AND id < $4)) ORDER BY created_at DESC, id DESC LIMIT 1`,
 		r.ProjectID, r.Branch, ms(r.CreatedAt), r.ID, string(run.Cancelled), string(run.ProcessError))
 }
@@ -102,7 +102,7 @@ func (db *DB) TestResults(ctx context.Context, runID, testID string) ([]run.Resu
 
 // Past answers what became of a test, the newest run first.
 func (db *DB) Past(ctx context.Context, q run.PastQuery) ([]run.Past, error) {
-	where, args := `x.test_id = $1 AND run.project_id = $2 AND run.terminal = 1 AND x.repeat_each = 0`, []any{q.TestID, q.ProjectID}
+	where, args := `x.test_id = $1 AND run.project_id = $2 AND run.terminal = 1 AND x.repeat_each = 0 AND run.`+forPeople, []any{q.TestID, q.ProjectID}
 	arg := func(v any) string {
 		args = append(args, v)
 		return "$" + strconv.Itoa(len(args))
@@ -128,7 +128,7 @@ func (db *DB) Past(ctx context.Context, q run.PastQuery) ([]run.Past, error) {
 
 // Ends answers how runs ended, the latest first.
 func (db *DB) Ends(ctx context.Context, q run.EndQuery) ([]run.End, error) {
-	where, args := `project_id = $1 AND terminal = 1 AND finished_at >= $2`, []any{q.ProjectID, ms(q.Since)}
+	where, args := `project_id = $1 AND terminal = 1 AND finished_at >= $2 AND `+forPeople, []any{q.ProjectID, ms(q.Since)}
 	switch {
 	case q.Branch != "":
 		args = append(args, q.Branch)

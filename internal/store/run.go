@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"tas-service/internal/attempt"
 	"tas-service/internal/fault"
 	"tas-service/internal/run"
 )
@@ -22,6 +23,7 @@ type runRequest struct {
 	EnvOverrides map[string]string `json:"envOverrides,omitempty"`
 	AutoHeal     *run.AutoHeal     `json:"autoHeal,omitempty"`
 	StartedBy    string            `json:"startedBy,omitempty"`
+	Trial        *run.Trial        `json:"trial,omitempty"`
 }
 
 // runDetail is what else of a run nothing selects by.
@@ -34,6 +36,8 @@ type runDetail struct {
 	Plan       *run.Plan         `json:"plan,omitempty"`
 	Merged     bool              `json:"merged,omitempty"`
 	Cancel     *run.Cancellation `json:"cancel,omitempty"`
+	HealBatch  string            `json:"healBatch,omitempty"`
+	Edited     *attempt.Edited   `json:"edited,omitempty"`
 }
 
 func scanRun(r row) (run.Run, error) {
@@ -55,12 +59,12 @@ func scanRun(r row) (run.Run, error) {
 		return x, err
 	}
 	x.Playwright, x.Runner, x.Error, x.Ending = d.Playwright, d.Runner, d.Error, d.Ending
-	x.Planner, x.Plan, x.Merged, x.Cancel = d.Planner, d.Plan, d.Merged, d.Cancel
+	x.Planner, x.Plan, x.Merged, x.Cancel, x.HealBatch, x.Edited = d.Planner, d.Plan, d.Merged, d.Cancel, d.HealBatch, d.Edited
 	var q runRequest
 	if err := fromJSON(request, &q); err != nil {
 		return x, err
 	}
-	x.Selection, x.EnvOverrides, x.AutoHeal, x.StartedBy = q.Selection, q.EnvOverrides, q.AutoHeal, q.StartedBy
+	x.Selection, x.EnvOverrides, x.AutoHeal, x.StartedBy, x.Trial = q.Selection, q.EnvOverrides, q.AutoHeal, q.StartedBy, q.Trial
 	if pull != "" {
 		if err := fromJSON(pull, &x.Pull); err != nil {
 			return x, err
@@ -77,7 +81,7 @@ func scanRun(r row) (run.Run, error) {
 
 func detailOf(x *run.Run) string {
 	return toJSON(runDetail{Playwright: x.Playwright, Runner: x.Runner, Error: x.Error, Ending: x.Ending,
-		Planner: x.Planner, Plan: x.Plan, Merged: x.Merged, Cancel: x.Cancel})
+		Planner: x.Planner, Plan: x.Plan, Merged: x.Merged, Cancel: x.Cancel, HealBatch: x.HealBatch, Edited: x.Edited})
 }
 
 // CreateRun saves a new run, unless once says that it was started before.
@@ -127,7 +131,7 @@ func insertRun(ctx context.Context, q querier, x *run.Run) error {
 		x.ID, x.ProjectID, x.Name, string(x.Trigger), string(x.Phase), string(x.Verdict), x.Branch, x.Commit, x.Isolation, x.Workers,
 		x.Total, x.Executed, toJSON(x.Counts), toJSON(x.Warnings), detailOf(x), bit(x.HasReport),
 		ms(x.CreatedAt), msPtr(x.StartedAt), msPtr(x.FirstTestAt), msPtr(x.FinishedAt),
-		toJSON(runRequest{Selection: x.Selection, EnvOverrides: x.EnvOverrides, AutoHeal: x.AutoHeal, StartedBy: x.StartedBy}), x.ShardCount, bit(x.Parked), bit(x.OnDefault), x.Environment, pullOf(x), bit(x.Terminal()))
+		toJSON(runRequest{Selection: x.Selection, EnvOverrides: x.EnvOverrides, AutoHeal: x.AutoHeal, StartedBy: x.StartedBy, Trial: x.Trial}), x.ShardCount, bit(x.Parked), bit(x.OnDefault), x.Environment, pullOf(x), bit(x.Terminal()))
 }
 
 func pullOf(x *run.Run) string {
@@ -147,6 +151,9 @@ const saveRun = `UPDATE run SET phase = $2, verdict = $3, branch = $4, commit_ha
 	total = $8, executed = $9, counts = $10, warnings = $11, detail = $12, has_report = $13, terminal = $14,
 	started_at = $15, first_test_at = $16, finished_at = $17, parked = $18 WHERE id = $1`
 
+// forPeople leaves out runs that nobody asked for as such: looks and trials.
+const forPeople = `trigger_kind NOT IN ('refresh', 'trial')`
+
 const runByID = `SELECT ` + runColumns + ` FROM run WHERE id = $1`
 
 // Run answers one run.
@@ -161,7 +168,7 @@ func (db *DB) RunByName(ctx context.Context, projectID, name string) (run.Run, e
 
 // Runs answers runs of a project, newest first.
 func (db *DB) Runs(ctx context.Context, q run.Query) ([]run.Run, error) {
-	where, args := `project_id = $1 AND trigger_kind <> 'refresh'`, []any{q.ProjectID}
+	where, args := `project_id = $1 AND `+forPeople, []any{q.ProjectID}
 	arg := func(v any) string {
 		args = append(args, v)
 		return "$" + strconv.Itoa(len(args))
@@ -200,7 +207,7 @@ func (db *DB) Runs(ctx context.Context, q run.Query) ([]run.Run, error) {
 // LatestRun answers the project's run that finished last and was not started by hand.
 func (db *DB) LatestRun(ctx context.Context, projectID string) (run.Run, error) {
 	return one(ctx, db.read, scanRun, `SELECT `+runColumns+` FROM run
-		WHERE project_id = $1 AND terminal = 1 AND trigger_kind <> $2 ORDER BY finished_at DESC, id DESC LIMIT 1`,
+		WHERE project_id = $1 AND terminal = 1 AND trigger_kind <> $2 AND `+forPeople+` ORDER BY finished_at DESC, id DESC LIMIT 1`,
 		projectID, string(run.TriggerManual))
 }
 
@@ -251,10 +258,10 @@ func updateRun(ctx context.Context, tx txn, id string, change func(*run.Run) err
 	if x.Terminal() && !wasOver && x.Trigger == run.TriggerRefresh {
 		return endRefresh(ctx, tx, &x)
 	}
-	if x.Terminal() && !wasOver {
+	if x.Terminal() && !wasOver && x.Trial == nil {
 		return sumUp(ctx, tx, &x)
 	}
-	if wasOver && !sameOutcome(was, x) {
+	if wasOver && !sameOutcome(was, x) && x.Trial == nil {
 		return exec(ctx, tx, `UPDATE run SET announced = 0 WHERE id = $1`, id)
 	}
 	return nil
@@ -287,7 +294,7 @@ func (db *DB) Swept(ctx context.Context, runID string) error {
 
 // Unannounced answers runs that have ended and that not everybody was told of.
 func (db *DB) Unannounced(ctx context.Context, after string, limit int) ([]run.Run, error) {
-	return list(ctx, db.read, scanRun, `SELECT `+runColumns+` FROM run WHERE terminal = 1 AND announced = 0 AND id > $1 ORDER BY id LIMIT $2`, after, limit)
+	return list(ctx, db.read, scanRun, `SELECT `+runColumns+` FROM run WHERE terminal = 1 AND announced = 0 AND `+forPeople+` AND id > $1 ORDER BY id LIMIT $2`, after, limit)
 }
 
 // Announced notes that everybody was told what came of a run, unless that has changed since.
