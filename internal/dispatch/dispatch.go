@@ -181,6 +181,10 @@ type Dispatcher struct {
 	Bugs interface {
 		File(ctx context.Context, runID string) error
 	}
+	// Evidence, when set, says whether a run should record how its tests pass.
+	Evidence interface {
+		Wants(ctx context.Context, r run.Run, commit string) bool
+	}
 	// Ended, when set, hears of each run that became terminal.
 	Ended func(run.Run)
 

@@ -70,6 +70,7 @@ func (d *Dispatcher) TakeListing(ctx context.Context, a Attempt, l attempt.Listi
 	if r.Selection.Kind == run.SelectNothing {
 		return attempt.Selection{}, d.listed(ctx, a)
 	}
+	sel.Record = d.records(ctx, r, l.Commit)
 	switch r.Selection.Kind {
 	case run.SelectTests:
 		sel.Include = []string{}
@@ -95,6 +96,11 @@ func (d *Dispatcher) TakeListing(ctx context.Context, a Attempt, l attempt.Listi
 		sel.All = true
 	}
 	return sel, nil
+}
+
+// records reports whether a run should record how its tests pass.
+func (d *Dispatcher) records(ctx context.Context, r run.Run, commit string) bool {
+	return d.Evidence != nil && d.Evidence.Wants(ctx, r, commit)
 }
 
 // listed ends a run of which only the listing was wanted, and its attempt.
@@ -238,7 +244,9 @@ func (d *Dispatcher) Join(ctx context.Context, a Attempt, _ struct{}) (attempt.S
 		case !r.Sharded() || r.Phase == run.Preparing && r.Planner == a.ID:
 			return attempt.Selection{Make: true}, nil
 		case r.Phase != run.Preparing:
-			return d.planned(ctx, a, r)
+			sel, err := d.planned(ctx, a, r)
+			sel.Record = d.records(ctx, r, r.Commit)
+			return sel, err
 		}
 		select {
 		case <-ctx.Done():
