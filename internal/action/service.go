@@ -185,6 +185,11 @@ func unknown(err error) error {
 		WithFix("The project's activity lists those that there are; messages that were sent are kept for %d days.", keepDays)
 }
 
+// Look answers an action of a project to the service itself: nobody's permission is asked.
+func (s *Service) Look(ctx context.Context, projectID, id string) (Action, error) {
+	return s.Store.Action(ctx, projectID, id)
+}
+
 // Waiting answers how many actions of a project wait for a person.
 func (s *Service) Waiting(ctx context.Context, projectID string) (int, error) {
 	return s.Store.CountActions(ctx, projectID, Waiting)

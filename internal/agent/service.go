@@ -28,6 +28,8 @@ type Store interface {
 	// UpdateAgentSession changes a session and adds events to it.
 	UpdateAgentSession(ctx context.Context, id string, change func(*Session) ([]Event, error)) error
 	Events(ctx context.Context, sessionID string, after int64, limit int) ([]Event, error)
+	// LatestEvents answers the last few, in order.
+	LatestEvents(ctx context.Context, sessionID string, limit int) ([]Event, error)
 	// CountSessions answers how many sessions of a project began since a time, and what they
 	// used up.
 	CountSessions(ctx context.Context, projectID string, since time.Time) (n int, used Usage, err error)
@@ -351,6 +353,14 @@ func (s *Service) Events(ctx context.Context, actor account.Actor, id string, af
 		return nil, err
 	}
 	return s.Store.Events(ctx, id, after, limit)
+}
+
+// Latest answers the last few things that a session did, in order.
+func (s *Service) Latest(ctx context.Context, actor account.Actor, id string, n int) ([]Event, error) {
+	if _, err := s.Get(ctx, actor, id); err != nil {
+		return nil, err
+	}
+	return s.Store.LatestEvents(ctx, id, n)
 }
 
 // Cancel asks for a session's end. Asking twice changes nothing; fault.Conflict for one that

@@ -131,3 +131,7 @@ func template(raw string) (string, bool) {
 	}
 	return clip(out), true
 }
+
+// Template answers an address without what differs from one run to the next; false for what
+// is no address of a server.
+func Template(raw string) (string, bool) { return template(raw) }

@@ -108,3 +108,16 @@ func (e Effect) deeds() map[Call]bool {
 	}
 	return out
 }
+
+// Lost answers a call that changes something which an effect had and another one has not,
+// "" for none.
+func (e Effect) Lost(now Effect) string {
+	there := now.deeds()
+	for _, c := range e.Calls {
+		d := Call{c.Method, c.Path, c.Status / 100}
+		if e.deeds()[d] && !there[d] {
+			return c.Method + " " + c.Path
+		}
+	}
+	return ""
+}

@@ -150,6 +150,7 @@ type Service struct {
 	Projects Projects
 	Actions  interface {
 		Ask(ctx context.Context, w action.Wish) (action.Action, error)
+		Look(ctx context.Context, projectID, id string) (action.Action, error)
 	}
 	Results Results
 	Starter interface {

@@ -11,6 +11,7 @@ import (
 	"tas-service/internal/checkout"
 	"tas-service/internal/fault"
 	"tas-service/internal/forge"
+	"tas-service/internal/run"
 )
 
 // Proposal is a pull request that the service wants to open in the tests repository.
@@ -50,6 +51,40 @@ func (s *Service) Propose(ctx context.Context, projectID string, p Proposal, ask
 	}
 	return s.Actions.Ask(ctx, action.Wish{ProjectID: projectID, Key: "pull-request/" + p.Key, Kind: action.PullRequest, Target: l.Repo, About: p.About,
 		Serial: fmt.Sprintf("%s/%s/%s/%s", l.dial.Kind, l.dial.URL, l.Repo, p.Branch), AskedBy: askedBy, Detail: p})
+}
+
+// Proposed answers what became of a proposal, by its action's ID: the pull request once it is
+// there, else nil with the action's state and answer. Where one was there before, it is
+// answered also while it is brought up to date.
+func (s *Service) Proposed(ctx context.Context, projectID, actionID string) (*Opened, action.State, string, error) {
+	a, err := s.Actions.Look(ctx, projectID, actionID)
+	if err != nil {
+		return nil, "", "", err
+	}
+	var p Proposal
+	var o Opened
+	if err := read(a, &p, &o); err != nil || o.Number == 0 {
+		return nil, a.State, a.Answer, err
+	}
+	return &o, a.State, a.Answer, nil
+}
+
+// Remark keeps a comment on a pull request, one for each topic, beside the one that tells
+// results. fault.Conflict and fault.Invalid where the project cannot speak there.
+func (s *Service) Remark(ctx context.Context, projectID string, at run.Pull, topic, body, about, askedBy string) error {
+	l, err := s.Link(ctx, projectID)
+	if err != nil {
+		return err
+	}
+	if repo, known := l.knows(at.Repo); !known || repo == "" {
+		return fault.New(fault.Invalid, "%.80q is no repository that the project is connected to.", at.Repo).WithFix("Add it to the sources in the project's connection.")
+	}
+	if most := forge.MaxBody(l.dial.Kind) - 200; len([]rune(body)) > most {
+		body = string([]rune(body)[:most]) + "…"
+	}
+	_, err = s.Actions.Ask(ctx, action.Wish{ProjectID: projectID, Key: fmt.Sprintf("comment/%s/%d/%s", at.Repo, at.Number, topic), Kind: action.Comment, Target: target(at.Repo, at.Number), About: about,
+		Serial: serial(l, &at), AskedBy: askedBy, Detail: commentWish{Repo: at.Repo, Number: at.Number, Marker: forge.Marker(topic + "/" + l.Project.Slug), Body: body}})
+	return err
 }
 
 // opener opens pull requests. Each of its steps finds what an earlier try has done.

@@ -82,9 +82,9 @@ func (s *Service) scopeName(ctx context.Context, r run.Run) (suffix, words strin
 		if fault.KindOf(err) == fault.NotFound {
 			c.Name, err = sel.CollectionID, nil // removed since
 		}
-		return "/" + project.Slug(c.Name), "the collection " + code(c.Name), err
+		return "/" + project.Slug(c.Name), "the collection " + forge.Code(c.Name), err
 	case sel.Kind == run.SelectGrep:
-		return "/selected", "tests that fit " + code(sel.Grep), nil
+		return "/selected", "tests that fit " + forge.Code(sel.Grep), nil
 	default:
 		return "/selected", fmt.Sprintf("%d chosen tests", len(sel.TestIDs)), nil
 	}
@@ -309,7 +309,6 @@ func also(format string, n int) string {
 const (
 	maxGroups  = 20
 	maxEach    = 5
-	maxTitle   = 200
 	maxChanges = 500
 )
 
@@ -347,10 +346,10 @@ func (s *Service) part(ctx context.Context, p project.Project, r run.Run) (long,
 	if words != "" {
 		words = ", " + words
 	}
-	head := fmt.Sprintf("### %s %s%s: [%s](%s)\n\n", sign, code(p.Name), words, r.Phase, s.RunURL(r.ID))
+	head := fmt.Sprintf("### %s %s%s: [%s](%s)\n\n", sign, forge.Code(p.Name), words, r.Phase, s.RunURL(r.ID))
 	b.WriteString(head)
 	if r.Error != nil {
-		fmt.Fprintf(&b, "%s\n\n", code(r.Error.Message))
+		fmt.Fprintf(&b, "%s\n\n", forge.Code(r.Error.Message))
 	}
 	c := r.Counts
 	fmt.Fprintf(&b, "**%d tests**: %d passed%s\n\n", r.Total, c.Passed, also(", **%d failed**", c.Failed)+also(", **%d bugs**", c.Bug)+also(", %d flaky", c.Flaky)+also(", %d recovered", c.Recovered)+also(", %d skipped", c.Skipped))
@@ -363,8 +362,8 @@ func (s *Service) part(ctx context.Context, p project.Project, r run.Run) (long,
 	if r.FinishedAt != nil {
 		took = " in " + r.FinishedAt.Sub(r.CreatedAt).Round(time.Second).String()
 	}
-	fmt.Fprintf(&b, "Tests of branch %s at %s, begun at %s%s.\n", code(r.Branch), code(fmt.Sprintf("%.10s", r.Commit)), r.CreatedAt.UTC().Format("2006-01-02 15:04 UTC"), took)
-	return b.String(), head + code(summary(r)) + "\n", nil
+	fmt.Fprintf(&b, "Tests of branch %s at %s, begun at %s%s.\n", forge.Code(r.Branch), forge.Code(fmt.Sprintf("%.10s", r.Commit)), r.CreatedAt.UTC().Format("2006-01-02 15:04 UTC"), took)
+	return b.String(), head + forge.Code(summary(r)) + "\n", nil
 }
 
 // failures writes what failed, by bug, and what of it is new.
@@ -397,7 +396,7 @@ func (s *Service) failures(ctx context.Context, b *strings.Builder, r run.Run) e
 		if len(changes) >= maxChanges {
 			more = "at least "
 		}
-		fmt.Fprintf(b, "**%s%d new** against [%s](%s) of branch %s.\n\n", more, n, code(base.Name), s.RunURL(base.ID), code(base.Branch))
+		fmt.Fprintf(b, "**%s%d new** against [%s](%s) of branch %s.\n\n", more, n, forge.Code(base.Name), s.RunURL(base.ID), forge.Code(base.Branch))
 	}
 	for _, g := range groups {
 		what := "failed"
@@ -414,10 +413,10 @@ func (s *Service) failures(ctx context.Context, b *strings.Builder, r run.Run) e
 			if !g.Flaky && isNew[key{t.TestID, t.Browser}] {
 				mark = "**new** "
 			}
-			fmt.Fprintf(b, "  - %s%s", mark, code(t.File+" › "+strings.Join(t.TitlePath, " › ")))
+			fmt.Fprintf(b, "  - %s%s", mark, forge.Code(t.File+" › "+strings.Join(t.TitlePath, " › ")))
 			if t.Error != nil {
 				first, _, _ := strings.Cut(strings.TrimSpace(t.Error.Message), "\n")
-				fmt.Fprintf(b, ": %s", code(first))
+				fmt.Fprintf(b, ": %s", forge.Code(first))
 			}
 			b.WriteString("\n")
 		}
@@ -427,40 +426,4 @@ func (s *Service) failures(ctx context.Context, b *strings.Builder, r run.Run) e
 	}
 	b.WriteString("\n")
 	return nil
-}
-
-// code writes a stranger's text so that a forge shows it as it is: in a code span nobody is
-// mentioned, nothing is a link and no marker begins. The fence is longer than any in it.
-func code(text string) string {
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
-	text = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
-			return -1 // control signs, and those that turn the direction of writing
-		}
-		return r
-	}, text)
-	if text == "" {
-		return "–"
-	}
-	if runes := []rune(text); len(runes) > maxTitle {
-		text = string(runes[:maxTitle-1]) + "…"
-	}
-	text = strings.ReplaceAll(text, "|", "\u2223") // would end a cell of a table
-	fence, longest := "`", 0
-	for run := 0; ; {
-		i := strings.IndexByte(text[run:], '`')
-		if i < 0 {
-			break
-		}
-		end := run + i
-		for end < len(text) && text[end] == '`' {
-			end++
-		}
-		longest, run = max(longest, end-run-i), end
-	}
-	if longest > 0 {
-		fence = strings.Repeat("`", longest+1)
-		return fence + " " + text + " " + fence
-	}
-	return fence + text + fence
 }

@@ -106,9 +106,6 @@ func (s *Service) Start(ctx context.Context, actor account.Actor, in StartInput)
 			return Run{}, err
 		}
 	}
-	if in.AutoHeal != nil {
-		r.Warn("auto-heal-unavailable", "autoHeal was noted, but this version of the service does not heal yet.")
-	}
 	earlier, err := s.Store.CreateRun(ctx, &r, once)
 	switch {
 	case err != nil:

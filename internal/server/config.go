@@ -14,39 +14,41 @@ import (
 	"strings"
 	"time"
 
+	"tas-service/internal/evidence"
 	"tas-service/internal/notify/mail"
 )
 
 // Config is everything that an operator can set. Every field works when it is empty.
 type Config struct {
-	Addr         string         // TAS_ADDR: where to listen; default 127.0.0.1:8700
-	BaseURL      string         // TAS_BASE_URL: under which callers reach the service; default from Addr
-	AppURL       string         // TAS_APP_URL: under which people reach the web app; default BaseURL
-	ContentURL   string         // TAS_CONTENT_URL: another origin for reports; on loopback found by itself
-	DataDir      string         // TAS_DATA_DIR: default ./.tas
-	DatabaseURL  string         // TAS_DATABASE_URL: postgres://…; default a SQLite file in DataDir
-	DatabaseConn int            // TAS_DATABASE_CONNECTIONS: to PostgreSQL; default 20
-	MasterKey    string         // TAS_MASTER_KEY_FILE: default DataDir/master.key
-	WorkerURL    string         // TAS_WORKER_URL: under which workers reach the services; default from Addr
-	ArtifactsURL string         // TAS_ARTIFACTS_URL: s3://bucket?region=…; default DataDir/artifacts
-	MaxAttempts  int            // TAS_MAX_ATTEMPTS: how many run at once here; default 1 for each two cores
-	PerProject   int            // TAS_MAX_ATTEMPTS_PER_PROJECT: default no bound of its own
-	RateLimit    int            // TAS_RATE_LIMIT: calls of the API a second, for each project; default 100
-	BrowsersDir  string         // TAS_BROWSERS_DIR: filled by `playwright install`; default DataDir/browsers
-	SandboxEnv   []string       // TAS_SANDBOX_ENV: names of variables that test code may see
-	Watch        time.Duration  // TAS_WATCH_REPOSITORIES: how often repositories beside the service are looked at; default 20s
-	Isolation    string         // TAS_ISOLATION: exactly this level, instead of the strongest
-	Keep         time.Duration  // TAS_KEEP_ARTIFACTS: how long reports and attachments are kept; default 30 days
-	LinkTTL      time.Duration  // TAS_LINK_TTL: how long links to reports work; default 24h
-	HangGrace    time.Duration  // TAS_HANG_GRACE: beyond three times its timeout a test hangs; default 30s
-	LostAfter    time.Duration  // TAS_LOST_AFTER: silence after which a worker is given up; default 45s
-	OrphanAfter  time.Duration  // TAS_ORPHAN_AFTER: how long a worker looks for a service that is gone; default 2m
-	OIDCIssuer   string         // TAS_OIDC_ISSUER: an OpenID Connect provider that people may sign in with
-	OIDCClient   string         // TAS_OIDC_CLIENT_ID: as whom the service is known there
-	OIDCSecret   string         // TAS_OIDC_CLIENT_SECRET
-	OIDCSignUp   bool           // TAS_OIDC_SIGN_UP: true lets in whom nobody has invited
-	Proxies      []netip.Prefix // TAS_TRUSTED_PROXIES: whose X-Forwarded-For is believed
-	MetricsToken string         // TAS_METRICS_TOKEN: asked of whoever reads /metrics; default nobody is asked
+	Addr          string         // TAS_ADDR: where to listen; default 127.0.0.1:8700
+	BaseURL       string         // TAS_BASE_URL: under which callers reach the service; default from Addr
+	AppURL        string         // TAS_APP_URL: under which people reach the web app; default BaseURL
+	ContentURL    string         // TAS_CONTENT_URL: another origin for reports; on loopback found by itself
+	DataDir       string         // TAS_DATA_DIR: default ./.tas
+	DatabaseURL   string         // TAS_DATABASE_URL: postgres://…; default a SQLite file in DataDir
+	DatabaseConn  int            // TAS_DATABASE_CONNECTIONS: to PostgreSQL; default 20
+	MasterKey     string         // TAS_MASTER_KEY_FILE: default DataDir/master.key
+	WorkerURL     string         // TAS_WORKER_URL: under which workers reach the services; default from Addr
+	ArtifactsURL  string         // TAS_ARTIFACTS_URL: s3://bucket?region=…; default DataDir/artifacts
+	MaxAttempts   int            // TAS_MAX_ATTEMPTS: how many run at once here; default 1 for each two cores
+	PerProject    int            // TAS_MAX_ATTEMPTS_PER_PROJECT: default no bound of its own
+	RateLimit     int            // TAS_RATE_LIMIT: calls of the API a second, for each project; default 100
+	BrowsersDir   string         // TAS_BROWSERS_DIR: filled by `playwright install`; default DataDir/browsers
+	SandboxEnv    []string       // TAS_SANDBOX_ENV: names of variables that test code may see
+	Watch         time.Duration  // TAS_WATCH_REPOSITORIES: how often repositories beside the service are looked at; default 20s
+	EvidenceEvery time.Duration  // TAS_EVIDENCE_EVERY: how often passing runs of one commit are recorded, below 0 for "off"; default 24h
+	Isolation     string         // TAS_ISOLATION: exactly this level, instead of the strongest
+	Keep          time.Duration  // TAS_KEEP_ARTIFACTS: how long reports and attachments are kept; default 30 days
+	LinkTTL       time.Duration  // TAS_LINK_TTL: how long links to reports work; default 24h
+	HangGrace     time.Duration  // TAS_HANG_GRACE: beyond three times its timeout a test hangs; default 30s
+	LostAfter     time.Duration  // TAS_LOST_AFTER: silence after which a worker is given up; default 45s
+	OrphanAfter   time.Duration  // TAS_ORPHAN_AFTER: how long a worker looks for a service that is gone; default 2m
+	OIDCIssuer    string         // TAS_OIDC_ISSUER: an OpenID Connect provider that people may sign in with
+	OIDCClient    string         // TAS_OIDC_CLIENT_ID: as whom the service is known there
+	OIDCSecret    string         // TAS_OIDC_CLIENT_SECRET
+	OIDCSignUp    bool           // TAS_OIDC_SIGN_UP: true lets in whom nobody has invited
+	Proxies       []netip.Prefix // TAS_TRUSTED_PROXIES: whose X-Forwarded-For is believed
+	MetricsToken  string         // TAS_METRICS_TOKEN: asked of whoever reads /metrics; default nobody is asked
 	// WebhooksPrivate (TAS_WEBHOOKS_PRIVATE) lets notifications go to addresses that are not
 	// public, and to such without https.
 	WebhooksPrivate bool
@@ -106,8 +108,10 @@ func FromEnv(getenv func(string) string) (Config, error) {
 	for _, f := range []struct {
 		name string
 		into *time.Duration
-	}{{"TAS_KEEP_ARTIFACTS", &c.Keep}, {"TAS_LINK_TTL", &c.LinkTTL}, {"TAS_HANG_GRACE", &c.HangGrace}, {"TAS_ORPHAN_AFTER", &c.OrphanAfter}, {"TAS_LOST_AFTER", &c.LostAfter}, {"TAS_WATCH_REPOSITORIES", &c.Watch}} {
-		if v := getenv(f.name); v != "" {
+	}{{"TAS_KEEP_ARTIFACTS", &c.Keep}, {"TAS_LINK_TTL", &c.LinkTTL}, {"TAS_HANG_GRACE", &c.HangGrace}, {"TAS_ORPHAN_AFTER", &c.OrphanAfter}, {"TAS_LOST_AFTER", &c.LostAfter}, {"TAS_WATCH_REPOSITORIES", &c.Watch}, {"TAS_EVIDENCE_EVERY", &c.EvidenceEvery}} {
+		if v := getenv(f.name); v == "off" && f.into == &c.EvidenceEvery {
+			c.EvidenceEvery = -1
+		} else if v != "" {
 			d, err := time.ParseDuration(v)
 			if err != nil || d <= 0 {
 				return c, fmt.Errorf("%s is %q: set a time such as 30s, 5m or 24h, or leave it out", f.name, v)
@@ -173,6 +177,7 @@ func (c *Config) Fill() error {
 	c.LinkTTL = cmp.Or(c.LinkTTL, defaultTTL)
 	c.HangGrace = cmp.Or(c.HangGrace, defaultGrace)
 	c.Watch = cmp.Or(c.Watch, defaultWatch)
+	c.EvidenceEvery = cmp.Or(c.EvidenceEvery, evidence.Every)
 	c.OrphanAfter = cmp.Or(c.OrphanAfter, defaultOrphan)
 	if host, _, err := net.SplitHostPort(c.Addr); err == nil && c.BaseURL == "" {
 		if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {

@@ -32,6 +32,7 @@ import (
 	"tas-service/internal/checkout/git"
 	"tas-service/internal/dispatch"
 	"tas-service/internal/event"
+	"tas-service/internal/evidence"
 	"tas-service/internal/executor"
 	"tas-service/internal/executor/process"
 	"tas-service/internal/filelock"
@@ -69,7 +70,10 @@ type Server struct {
 	announce  *reconcile.Loop
 	announcer *run.Announcer
 	pulls     *pull.Service
+	shelf     *evidence.Shelf
 	refresh   *reconcile.Loop
+	sessions  *reconcile.Loop // moves sessions on
+	gathering *reconcile.Loop // reads the evidence of passing runs
 	listener  net.Listener
 	http      *http.Server
 	unlock    func()
@@ -134,7 +138,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 	s.loop = &reconcile.Loop{Name: "dispatch", Every: reconcileEvery, Log: log, Failed: metrics.stepFailed}
 	s.dispatch = &dispatch.Dispatcher{Store: db, Projects: db, Environments: db, Executor: s.executor, Blobs: s.blobs, Hub: hub, Log: log,
 		Limits: dispatch.Limits{Attempts: cfg.MaxAttempts, PerProject: cfg.PerProject}, Timing: timing(cfg),
-		Place: at, Server: cmp.Or(cfg.WorkerURL, "http://"+s.listener.Addr().String()), Clock: time.Now, Wake: s.loop.Wake, Ended: func(r run.Run) { metrics.runEnded(r); s.announce.Wake() }}
+		Place: at, Server: cmp.Or(cfg.WorkerURL, "http://"+s.listener.Addr().String()), Clock: time.Now, Wake: s.loop.Wake, Ended: func(r run.Run) { s.runEnded(r, metrics) }}
 	s.loop.Step = s.dispatch.Step
 	s.election = &reconcile.Election{Lease: db, Name: "reconcile", Holder: uuid.NewString(), For: leaseFor, Every: leaseEvery, Log: log, Changed: s.loop.Wake}
 	s.dispatch.Leading = s.election.Leading
@@ -143,7 +147,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 		if !s.election.Leading() {
 			return nil
 		}
-		return errors.Join(retention.Step(ctx), s.actions.Sweep(ctx))
+		return errors.Join(retention.Step(ctx), s.actions.Sweep(ctx), s.shelf.Sweep(ctx, time.Now().Add(-evidence.KeepFor)))
 	}}
 	tests := &catalog.Service{Store: db, Sets: db, Held: db, History: db, Sums: db, Clock: time.Now}
 	bugs := &bug.Service{Store: db, Clock: time.Now, Changed: func(runID, projectID string) {
@@ -166,10 +170,15 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 		return nil, err
 	}
 
+	healing, err := s.wireHealing(runs, bugs, metrics)
+	if err != nil {
+		return nil, err
+	}
+
 	route.InstallErrors()
 	limits := route.NewLimits(cfg.RateLimit)
 	mux := http.NewServeMux()
-	one := (&v1.API{Runs: runs, Tests: tests, Projects: db, Auth: s.auth, Bugs: bugs, BugURL: web.BugURL(cfg.AppURL), Limits: limits}).Mount(mux)
+	one := (&v1.API{Runs: runs, Tests: tests, Projects: db, Auth: s.auth, Bugs: bugs, BugURL: web.BugURL(cfg.AppURL), Healing: healing, SessionURL: web.SessionURL(cfg.AppURL), Limits: limits}).Mount(mux)
 	two := (&v2.API{Runs: runs, Auth: s.auth, Limits: limits}).Mount(mux)
 	(&attemptapi.API{Dispatcher: s.dispatch}).Mount(mux)
 	(&content.Pages{Blobs: s.blobs, Links: links, Separate: cfg.ContentURL != cfg.AppURL}).Mount(mux)
@@ -318,6 +327,8 @@ func (s *Server) Run(ctx context.Context, endAttempts func() bool) error {
 	wait.Go(func() { s.announce.Run(loops) })
 	wait.Go(func() { s.outside.Run(loops); s.actions.Wait() })
 	wait.Go(func() { s.refresh.Run(loops) })
+	wait.Go(func() { s.sessions.Run(loops) })
+	wait.Go(func() { s.gathering.Run(loops) })
 	wait.Go(func() {
 		for {
 			select {

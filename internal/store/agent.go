@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"time"
 
@@ -216,14 +217,25 @@ func (db *DB) UpdateAgentSession(ctx context.Context, id string, change func(*ag
 	})
 }
 
+const eventColumns = `session_id, seq, at, kind, text, run_id`
+
+func scanEvent(r row) (e agent.Event, err error) {
+	var when int64
+	err = r.Scan(&e.SessionID, &e.Seq, &when, &e.Kind, &e.Text, &e.RunID)
+	e.At = at(when)
+	return e, err
+}
+
+// LatestEvents answers the last few things that a session did, in order.
+func (db *DB) LatestEvents(ctx context.Context, sessionID string, limit int) ([]agent.Event, error) {
+	out, err := list(ctx, db.read, scanEvent, `SELECT `+eventColumns+` FROM agent_event WHERE session_id = $1 ORDER BY seq DESC LIMIT $2`, sessionID, limit)
+	slices.Reverse(out)
+	return out, err
+}
+
 // Events answers what a session did, in order.
 func (db *DB) Events(ctx context.Context, sessionID string, after int64, limit int) ([]agent.Event, error) {
-	return list(ctx, db.read, func(r row) (e agent.Event, err error) {
-		var when int64
-		err = r.Scan(&e.SessionID, &e.Seq, &when, &e.Kind, &e.Text, &e.RunID)
-		e.At = at(when)
-		return e, err
-	}, `SELECT session_id, seq, at, kind, text, run_id FROM agent_event WHERE session_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`, sessionID, after, limit)
+	return list(ctx, db.read, scanEvent, `SELECT `+eventColumns+` FROM agent_event WHERE session_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`, sessionID, after, limit)
 }
 
 // CountSessions answers how many sessions of a project began since a time, and what they used.

@@ -180,6 +180,9 @@ func StatusOf(r run.Run, shards []run.Shard, pageURL func(string) string) Status
 	if r.Error != nil {
 		s.Error = &RunError{Code: r.Error.Code, Message: r.Error.Message}
 	}
+	if r.HealBatch != "" {
+		s.HealBatchID = &r.HealBatch
+	}
 	if r.FinishedAt != nil {
 		d := r.FinishedAt.Sub(r.CreatedAt).Milliseconds()
 		s.DurationMs = &d

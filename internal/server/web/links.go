@@ -24,6 +24,11 @@ func RunURL(appURL string) func(runID string) string {
 	return func(runID string) string { return appURL + "/runs/" + runID }
 }
 
+// SessionURL answers the address of a session's page, behind the sign-in.
+func SessionURL(appURL string) func(sessionID string) string {
+	return func(sessionID string) string { return appURL + "/sessions/" + sessionID }
+}
+
 // BugURL answers the address of a bug's page, behind the sign-in.
 func BugURL(appURL string) func(bug.Bug) string {
 	return func(b bug.Bug) string { return appURL + "/bugs/" + b.ProjectID + "/" + b.Key() }

@@ -10,6 +10,7 @@ import (
 	"tas-service/internal/account"
 	"tas-service/internal/bug"
 	"tas-service/internal/catalog"
+	"tas-service/internal/heal"
 	"tas-service/internal/project"
 	"tas-service/internal/run"
 	"tas-service/internal/server/route"
@@ -25,8 +26,11 @@ type API struct {
 	Projects project.Store
 	Bugs     *bug.Service
 	BugURL   func(b bug.Bug) string // where a person sees a bug
-	Auth     *account.Authenticator
-	Limits   *route.Limits
+	Healing  *heal.Service
+	// SessionURL answers where a person sees a session.
+	SessionURL func(sessionID string) string
+	Auth       *account.Authenticator
+	Limits     *route.Limits
 }
 
 const about = `Runs the automated end-to-end tests of a project, reports the results and gates pipelines on the verdict.
@@ -39,6 +43,7 @@ var tags = []*huma.Tag{
 	{Name: "Test runs", Description: "What came of runs: results, reports, attachments, and verdicts on them."},
 	{Name: "Tests", Description: "The tests that can be run, how they fared lately, and those whose failures do not count for a while."},
 	{Name: "Collections", Description: "Groups of tests that are run together, by hand or by a rule."},
+	{Name: "Healing", Description: "Sessions that find out why tests fail, and repair those that drifted."},
 	{Name: "Health dashboard", Description: "Failures grouped by their cause."},
 }
 
@@ -51,6 +56,7 @@ func (a *API) Mount(mux *http.ServeMux) huma.API {
 	a.mountTestRuns(h)
 	a.mountBugs(h)
 	a.mountTests(h)
+	a.mountHealing(h)
 	route.AllowNull(h)
 	return h
 }

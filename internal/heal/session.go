@@ -1,0 +1,325 @@
+package heal
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"tas-service/internal/agent"
+	"tas-service/internal/attempt"
+	"tas-service/internal/fault"
+	"tas-service/internal/run"
+)
+
+// The stages of a session. Each but the first and the last waits for trials.
+const (
+	stageBegin     = ""
+	stageReproduce = "reproduce" // the failing tests, unchanged
+	stageProve     = "prove"     // with the repair, three times
+	stageVerify    = "verify"    // tests that share what was changed; and what the repaired one still detects
+	stageDeliver   = "deliver"
+)
+
+// Bounds of a session.
+const (
+	maxReproduced = 20 // tests that are run unchanged
+	maxShared     = 60 // tests that are run because they share what was changed
+	maxRounds     = 5  // repairs one upon the other
+	proofRuns     = 3
+)
+
+// Patience with trials between looks; the end of one wakes the reconciler.
+const (
+	lookEvery    = 2 * time.Second
+	deliverFor   = 30 // looks at a pull request that is not open yet
+	deliverEvery = time.Second
+)
+
+// Advance moves a session on by one step; see agent.Worker.
+func (s *Service) Advance(ctx context.Context, x *agent.Step) error {
+	st, err := load(x.State)
+	if err != nil {
+		return err
+	}
+	if st.Trials == nil {
+		st.Trials = map[string]string{}
+	}
+	r, err := s.Records.Run(ctx, x.RunID)
+	if err != nil {
+		return err
+	}
+	switch x.Stage {
+	case stageBegin:
+		err = s.begin(ctx, x, &st, r)
+	case stageReproduce:
+		err = s.reproduced(ctx, x, &st, r)
+	case stageProve:
+		err = s.proved(ctx, x, &st, r)
+	case stageVerify:
+		err = s.verified(ctx, x, &st, r)
+	case stageDeliver:
+		err = s.deliver(ctx, x, &st, r)
+	default:
+		err = fault.New(fault.Conflict, "The session is at a stage %q that this version of the service does not know.", x.Stage)
+	}
+	x.State = st.save()
+	return err
+}
+
+// Abandon ends the trials that a session has under way.
+func (s *Service) Abandon(ctx context.Context, x agent.Session) error {
+	st, err := load(x.State)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, id := range st.Trials {
+		errs = append(errs, s.Runs.CancelTrial(ctx, id, string("service")))
+	}
+	return errors.Join(errs...)
+}
+
+// try starts a trial, or finds the one that was started before a crash.
+func (s *Service) try(ctx context.Context, x *agent.Step, st *state, r run.Run, what string, tests []string, t attempt.Trial) error {
+	id := trialID(x.ID, what)
+	if _, err := s.Runs.Try(ctx, run.TrialInput{ID: id, Of: r, Session: x.ID, TestIDs: tests, Trial: t}); err != nil {
+		return err
+	}
+	if st.Trials[what] == "" {
+		st.Trials[what] = id
+		x.Usage.Trials++
+		x.Usage.Executions += len(tests) * max(1, t.Repeat, len(t.Sabotage))
+	}
+	return nil
+}
+
+// awaited answers a trial once it is over; false while it is not.
+func (s *Service) awaited(ctx context.Context, x *agent.Step, st *state, what string) (run.Run, []run.Result, bool, error) {
+	t, err := s.Records.Run(ctx, st.Trials[what])
+	if err != nil {
+		return t, nil, false, err
+	}
+	if !t.Terminal() {
+		if x.Status == agent.Cloning && (t.Phase == run.Running || t.Phase == run.Merging) {
+			x.Status = agent.Running
+		}
+		x.Wait(lookEvery)
+		return t, nil, false, nil
+	}
+	var out []run.Result
+	for after := -1; ; {
+		page, err := s.Records.Results(ctx, run.ResultQuery{RunID: t.ID, After: after, Limit: resultsAtOnce})
+		if err != nil {
+			return t, nil, false, err
+		}
+		for _, res := range page {
+			after = res.Position
+			out = append(out, res)
+		}
+		if len(page) < resultsAtOnce {
+			return t, out, true, nil
+		}
+	}
+}
+
+// begin has the failing tests executed again, unchanged: some pass then, and of the others a
+// trace is needed.
+func (s *Service) begin(ctx context.Context, x *agent.Step, st *state, r run.Run) error {
+	tests := slices.Clone(x.TestIDs)
+	if len(tests) > maxReproduced {
+		x.Note(agent.Decided, "%d tests fail in the same way: %d of them are looked at first.", len(tests), maxReproduced)
+		tests = tests[:maxReproduced]
+	}
+	if err := s.try(ctx, x, st, r, "reproduce", tests, attempt.Trial{Trace: true}); err != nil {
+		return err
+	}
+	x.NoteRun(st.Trials["reproduce"], agent.Ran, "The failing tests are executed once more, unchanged, at commit %.10s, and a trace of each is recorded.", r.Commit)
+	x.Status, x.Stage = agent.Cloning, stageReproduce
+	x.Wait(lookEvery)
+	return nil
+}
+
+// reproduced reads what the failing tests showed, and proposes repairs.
+func (s *Service) reproduced(ctx context.Context, x *agent.Step, st *state, r run.Run) error {
+	t, results, over, err := s.awaited(ctx, x, st, "reproduce")
+	if err != nil || !over {
+		return err
+	}
+	x.Status = agent.Running
+	if t.Phase == run.ProcessError {
+		return s.conclude(ctx, x, st, r, "The failing tests could not be executed again: "+reasonOf(t))
+	}
+	if err := s.examine(ctx, x, st, r, t, results); err != nil {
+		return err
+	}
+	if len(st.Edits) == 0 {
+		return s.conclude(ctx, x, st, r, "")
+	}
+	return s.prove(ctx, x, st, r)
+}
+
+func reasonOf(t run.Run) string {
+	if t.Error != nil {
+		return t.Error.Message
+	}
+	return "the trial ended as " + string(t.Phase) + "."
+}
+
+// prove has the repaired tests executed three times, without retries.
+func (s *Service) prove(ctx context.Context, x *agent.Step, st *state, r run.Run) error {
+	what := fmt.Sprintf("prove-%d", st.Round)
+	if err := s.try(ctx, x, st, r, what, st.repaired(), attempt.Trial{Edits: st.Edits, Repeat: proofRuns, Trace: true}); err != nil {
+		return err
+	}
+	x.NoteRun(st.Trials[what], agent.Ran, "The repair is written where the locator stands, and the tests are executed %d times without retries.", proofRuns)
+	x.Status, x.Stage = agent.Verifying, stageProve
+	x.Wait(lookEvery)
+	return nil
+}
+
+// repaired answers the tests for which there is an edit.
+func (st *state) repaired() (out []string) {
+	for _, f := range st.Findings {
+		if f.Edit >= 0 && !slices.Contains(out, f.TestID) {
+			out = append(out, f.TestID)
+		}
+	}
+	return out
+}
+
+// proved reads what the repaired tests showed. Where they come further and fail at another
+// locator, that one is repaired as well.
+func (s *Service) proved(ctx context.Context, x *agent.Step, st *state, r run.Run) error {
+	t, results, over, err := s.awaited(ctx, x, st, fmt.Sprintf("prove-%d", st.Round))
+	if err != nil || !over {
+		return err
+	}
+	if e := t.Edited; e != nil {
+		st.Made = e.Edits
+		x.Patch, x.Changes = e.Patch, changesOf(e.Patch)
+		if why := refusedEdit(*e); why != "" {
+			x.Patch, x.Changes = "", nil
+			return s.conclude(ctx, x, st, r, why)
+		}
+		for _, d := range e.Edits {
+			x.NoteRun(t.ID, agent.Changed, "%s:%d: %s became %s.", d.File, d.Line, quoted(d.Before), quoted(d.After))
+		}
+	}
+	if t.Phase == run.ProcessError || t.Edited == nil {
+		x.Patch, x.Changes = "", nil
+		return s.conclude(ctx, x, st, r, "The repair could not be tried: "+reasonOf(t))
+	}
+	proof, err := s.judge(ctx, x, st, r, t, results)
+	if err != nil {
+		return err
+	}
+	st.Proof = proof
+	if !proof.Passed {
+		edits := len(st.Edits)
+		if st.Round+1 < maxRounds && proof.Ran > 0 {
+			if err := s.examine(ctx, x, st, r, t, results); err != nil {
+				return err
+			}
+		}
+		if len(st.Edits) > edits {
+			x.Note(agent.Decided, "Behind the repaired locator another one is broken: it is repaired as well.")
+			st.Round++
+			return s.prove(ctx, x, st, r)
+		}
+		x.Patch, x.Changes = "", nil
+		return s.conclude(ctx, x, st, r, "The repair does not hold: "+proof.Why)
+	}
+	return s.verify(ctx, x, st, r, t, results)
+}
+
+// refusedEdit answers why a repair cannot be written, "" where it was.
+func refusedEdit(e attempt.Edited) string {
+	for _, d := range e.Edits {
+		if d.Code != "" {
+			return "The repair cannot be written into the source: " + d.Why + "."
+		}
+	}
+	if len(e.Offences) > 0 {
+		o := e.Offences[0]
+		return fmt.Sprintf("The repair would do what a repair must never do (%s, %s:%d).", o.Message, o.File, o.Line)
+	}
+	if e.Patch == "" {
+		return "The repair changes nothing."
+	}
+	if err := CheckPatch(e); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// verify has the tests executed that share what was changed, and the repaired one sabotaged.
+func (s *Service) verify(ctx context.Context, x *agent.Step, st *state, r, t run.Run, results []run.Result) error {
+	shared, err := s.sharing(ctx, x, st, r)
+	if err != nil {
+		return err
+	}
+	if len(shared) > 0 {
+		if err := s.try(ctx, x, st, r, "share", shared, attempt.Trial{Patch: x.Patch}); err != nil {
+			return err
+		}
+		x.NoteRun(st.Trials["share"], agent.Ran, "%d other tests that share what was changed are executed.", len(shared))
+	}
+	plan, on, err := s.sabotage(ctx, st, t, results)
+	if err != nil {
+		return err
+	}
+	if len(plan) > 0 {
+		st.Proof.Sabotage = plan
+		if err := s.try(ctx, x, st, r, "sabotage", []string{on}, attempt.Trial{Patch: x.Patch, Sabotage: orders(plan)}); err != nil {
+			return err
+		}
+		x.NoteRun(st.Trials["sabotage"], agent.Ran, "The repaired test is executed with the application broken on purpose in %d ways: it must fail each time.", len(plan))
+	}
+	x.Stage = stageVerify
+	x.Wait(lookEvery)
+	return nil
+}
+
+// verified reads what the other tests and the sabotaged one showed.
+func (s *Service) verified(ctx context.Context, x *agent.Step, st *state, r run.Run) error {
+	for _, what := range []string{"share", "sabotage"} {
+		if st.Trials[what] == "" {
+			continue
+		}
+		t, results, over, err := s.awaited(ctx, x, st, what)
+		if err != nil || !over {
+			return err
+		}
+		if what == "share" {
+			s.judgeShared(x, st, t, results)
+		} else {
+			judgeSabotage(x, st.Proof, t, results)
+		}
+	}
+	if len(st.Proof.SharedFailed) > 0 {
+		x.Patch, x.Changes = "", nil
+		return s.conclude(ctx, x, st, r, "The repair breaks other tests: "+strings.Join(st.Proof.SharedFailed[:min(3, len(st.Proof.SharedFailed))], "; ")+".")
+	}
+	return s.conclude(ctx, x, st, r, "")
+}
+
+// conclude says what came of each test, tells the application's bugs, and delivers a repair
+// that was proved.
+func (s *Service) conclude(ctx context.Context, x *agent.Step, st *state, r run.Run, trouble string) error {
+	x.Outcomes = outcomes(st, x.Patch != "", trouble)
+	if err := s.tellBugs(ctx, x, st, r); err != nil {
+		return err
+	}
+	x.Summary = cmp.Or(trouble, summary(st, x.Outcomes, x.Patch != ""))
+	x.Note(agent.Decided, "%s", x.Summary)
+	if x.Patch == "" {
+		x.End(x.Summary)
+		return s.remark(ctx, x, st, r)
+	}
+	x.Stage, x.NotBefore = stageDeliver, x.Now
+	return nil
+}

@@ -1,0 +1,155 @@
+package heal
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"tas-service/internal/attempt"
+	"tas-service/internal/relocate"
+	"tas-service/internal/run"
+)
+
+// state is what a session of healing has found out, kept in agent.Session.State.
+type state struct {
+	Failures []failure `json:"failures"`
+	// Round counts the repairs that were tried one upon the other: behind a locator that was
+	// repaired the next broken one may show.
+	Round    int                `json:"round,omitempty"`
+	Trials   map[string]string  `json:"trials,omitempty"` // run IDs by what they are for
+	Findings []Finding          `json:"findings,omitempty"`
+	Edits    []attempt.Edit     `json:"edits,omitempty"`
+	Made     []attempt.EditDone `json:"made,omitempty"`
+	Proof    *Proof             `json:"proof,omitempty"`
+	Passed   []string           `json:"passed,omitempty"` // tests of the session that the repair was seen to heal
+	Others   []string           `json:"others,omitempty"` // tests that failed in the run for another reason
+	Asked    int                `json:"asked,omitempty"`  // how often the delivery was looked after
+}
+
+// failure is a failed test as the session began with it.
+type failure struct {
+	TestID     string        `json:"testId"`
+	Browser    string        `json:"browser"`
+	Title      string        `json:"title"`
+	File       string        `json:"file"`
+	Line       int           `json:"line"`
+	BugKey     string        `json:"bugKey,omitempty"`
+	Message    string        `json:"message"`
+	Code       string        `json:"code,omitempty"`
+	DurationMs int64         `json:"durationMs"`
+	Location   *run.Location `json:"location,omitempty"`
+}
+
+// Finding is what was found out about one failed test in one browser.
+type Finding struct {
+	TestID     string           `json:"testId"`
+	Browser    string           `json:"browser"`
+	Title      string           `json:"title"`
+	File       string           `json:"file"`
+	Class      Class            `json:"class"`
+	Why        string           `json:"why"`
+	Evidence   []string         `json:"evidence,omitempty"`
+	Confidence float64          `json:"confidence"`
+	RunID      string           `json:"runId"` // in which it was seen
+	Step       *StepSeen        `json:"step,omitempty"`
+	Before     string           `json:"before,omitempty"` // part of the locator
+	After      string           `json:"after,omitempty"`  // what is to stand there
+	Outcome    relocate.Outcome `json:"outcome,omitempty"`
+	P          float64          `json:"p,omitempty"`
+	Margin     float64          `json:"margin,omitempty"`
+	Candidates []CandidateSeen  `json:"candidates,omitempty"`
+	Edit       int              `json:"edit"` // of the session's edits; -1 for none
+}
+
+// StepSeen is the step at which a test failed.
+type StepSeen struct {
+	Method   string `json:"method"`
+	Locator  string `json:"locator"`
+	Selector string `json:"selector,omitempty"`
+	File     string `json:"file"`
+	Line     int    `json:"line"`
+	Column   int    `json:"column"`
+	Function string `json:"function,omitempty"`
+	Matcher  string `json:"matcher,omitempty"`
+	Turn     int    `json:"turn"` // how many steps of the same place came before
+	Error    string `json:"error"`
+	URL      string `json:"url"`
+}
+
+// CandidateSeen is an element that might be the one that is looked for.
+type CandidateSeen struct {
+	Label  string        `json:"label"`
+	Path   string        `json:"path"`
+	Rival  string        `json:"rival,omitempty"` // a locator of it
+	Share  float64       `json:"share"`
+	Why    []string      `json:"why,omitempty"`
+	Vetoes []string      `json:"vetoes,omitempty"`
+	Box    *relocate.Box `json:"box,omitempty"`
+}
+
+// Bounds of what is kept.
+const (
+	maxMessage = 4000
+	maxShown   = 300
+)
+
+func failureOf(x run.Result) failure {
+	f := failure{TestID: x.TestID, Browser: x.Browser, Title: nameOf(x), File: x.File, Line: x.Line, BugKey: x.BugKey, DurationMs: x.Duration().Milliseconds()}
+	if x.Error != nil {
+		f.Message, f.Code, f.Location = clip(x.Error.Message, maxMessage), x.Error.Code, x.Error.Location
+	}
+	return f
+}
+
+func nameOf(x run.Result) string {
+	if len(x.TitlePath) > 0 {
+		return strings.Join(x.TitlePath, " › ")
+	}
+	return x.Title
+}
+
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}
+
+func (st *state) save() json.RawMessage {
+	text, err := json.Marshal(st)
+	if err != nil {
+		return json.RawMessage("{}") // never of our own shapes
+	}
+	return text
+}
+
+func load(raw json.RawMessage) (st state, err error) {
+	if len(raw) == 0 {
+		return st, nil
+	}
+	if err := json.Unmarshal(raw, &st); err != nil {
+		return st, fmt.Errorf("read a session's state: %w", err)
+	}
+	return st, nil
+}
+
+// trialID names a trial of a session, the same one after a crash.
+func trialID(session, what string) string {
+	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(session+"/"+what)).String()
+}
+
+// Seen is what a session has found out, for people.
+type Seen struct {
+	Findings []Finding
+	Made     []attempt.EditDone
+	Proof    *Proof
+	Trials   map[string]string
+}
+
+// Look answers what a session has found out.
+func Look(raw json.RawMessage) (Seen, error) {
+	st, err := load(raw)
+	return Seen{Findings: st.Findings, Made: st.Made, Proof: st.Proof, Trials: st.Trials}, err
+}

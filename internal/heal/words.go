@@ -1,0 +1,140 @@
+package heal
+
+import (
+	"fmt"
+	"strings"
+
+	"tas-service/internal/agent"
+	"tas-service/internal/forge"
+	"tas-service/internal/run"
+)
+
+// maxHeadline bounds the title of a pull request, in characters.
+const maxHeadline = 100
+
+// repairs answers the findings that led to a repair, one for each edit.
+func (st *state) repairs() (out []Finding) {
+	for i := range st.Edits {
+		for _, f := range st.Findings {
+			if f.Edit == i {
+				out = append(out, f)
+				break
+			}
+		}
+	}
+	return out
+}
+
+func headline(st *state) string {
+	all := st.repairs()
+	if len(all) == 0 {
+		return "Repair a locator"
+	}
+	text := fmt.Sprintf("Heal %s: %s", all[0].Title, all[0].After)
+	if len(all) > 1 {
+		text = fmt.Sprintf("Heal %s: %d locators", all[0].Title, len(all))
+	}
+	return forge.Line(text, maxHeadline)
+}
+
+func message(st *state) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", headline(st))
+	for _, f := range st.repairs() {
+		fmt.Fprintf(&b, "\n%s finds nothing any more. What it found is there as\n%s.\n", f.Before, f.After)
+	}
+	return b.String()
+}
+
+// body answers what a reviewer needs to judge a repair in a minute, in Markdown.
+func (s *Service) body(x *agent.Step, st *state, r run.Run) string {
+	var b strings.Builder
+	if draft, why := st.doubtful(); draft {
+		fmt.Fprintf(&b, "> **Proposed, not proved beyond doubt**: %s\n\n", plainWords(why))
+	}
+	code := forge.Code
+	for _, f := range st.repairs() {
+		fmt.Fprintf(&b, "### %s\n\n**%s** in %s\n\n", code(f.Title), f.Class, code(fmt.Sprintf("%s:%d", f.Step.File, f.Step.Line)))
+		fmt.Fprintf(&b, "| before | after |\n|---|---|\n| %s | %s |\n\n", code(f.Before), code(f.After))
+		if len(f.Candidates) > 0 {
+			b.WriteString("| candidate | share | why |\n|---|---|---|\n")
+			for i, c := range f.Candidates {
+				mark := ""
+				if i == 0 {
+					mark = "**taken** "
+				}
+				why := strings.Join(append(c.Why, c.Vetoes...), "; ")
+				fmt.Fprintf(&b, "| %s%s | %.3f | %s |\n", mark, code(c.Label), c.Share, code(why))
+			}
+			fmt.Fprintf(&b, "\nProbability that it is the element, and was not removed: **%.3f**.\n\n", f.P)
+		}
+	}
+	s.proofWords(&b, st)
+	fmt.Fprintf(&b, "\n[Everything that was looked at](%s) · [the run that failed](%s)\n", s.SessionURL(x.ID), s.RunURL(r.ID))
+	return b.String()
+}
+
+func (s *Service) proofWords(b *strings.Builder, st *state) {
+	p := st.Proof
+	if p == nil {
+		return
+	}
+	code := forge.Code
+	b.WriteString("### Proof\n\n| check | | |\n|---|---|---|\n")
+	sign := map[bool]string{true: "✅", false: "❌"}
+	fmt.Fprintf(b, "| passes again, without retries | %s | %d of %d |\n", sign[p.Good == p.Ran && p.Ran > 0], p.Good, p.Ran)
+	for _, c := range p.Checks {
+		fmt.Fprintf(b, "| same %s | %s | %s |\n", c.What, sign[c.OK], code(c.Note))
+	}
+	if p.Shared > 0 {
+		fmt.Fprintf(b, "| other tests that share the change | %s | %d of %d |\n", sign[len(p.SharedFailed) == 0], p.Shared-len(p.SharedFailed), p.Shared)
+	}
+	for _, m := range p.Sabotage {
+		what := "the test fails, as it must"
+		if m.Survived() {
+			what = "**the test does not notice**"
+		}
+		fmt.Fprintf(b, "| when %s | %s | %s |\n", plainWords(m.What), sign[!m.Survived()], what)
+	}
+}
+
+// plainWords makes a sentence of ours, with quotations of strangers in it, safe for Markdown.
+func plainWords(s string) string {
+	var b strings.Builder
+	for {
+		i := strings.Index(s, "“")
+		j := strings.Index(s, "”")
+		if i < 0 || j < i {
+			b.WriteString(escape(s))
+			return b.String()
+		}
+		b.WriteString(escape(s[:i]))
+		b.WriteString(forge.Code(s[i+len("“") : j]))
+		s = s[j+len("”"):]
+	}
+}
+
+var escape = strings.NewReplacer("<", "&lt;", "[", "\\[", "]", "\\]", "*", "\\*", "_", "\\_", "`", "\\`", "|", "\\|", "@", "@\u200b", "#", "#\u200b", "\n", " ").Replace
+
+// remarkBody answers what a pull request is told of a session.
+func (s *Service) remarkBody(x *agent.Step, st *state, r run.Run) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "### Healing of run [%s](%s): %s\n\n%s\n\n", forge.Code(r.Name), s.RunURL(r.ID), forge.Code(x.Title), plainWords(x.Summary))
+	if x.Pull != nil && x.Pull.URL != "" {
+		fmt.Fprintf(&b, "The repair: [#%d](%s)\n\n", x.Pull.Number, x.Pull.URL)
+	}
+	const most = 20
+	for i, o := range x.Outcomes {
+		if i == most {
+			fmt.Fprintf(&b, "- and %d more\n", len(x.Outcomes)-most)
+			break
+		}
+		fmt.Fprintf(&b, "- %s: **%s**", forge.Code(o.Title), o.Outcome)
+		if len(o.Evidence) > 0 {
+			fmt.Fprintf(&b, ": %s", plainWords(o.Evidence[0]))
+		}
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(&b, "\n[Everything that was looked at](%s)\n", s.SessionURL(x.ID))
+	return b.String()
+}
