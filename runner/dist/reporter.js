@@ -51,6 +51,7 @@ class Reporter {
         if (this.session.mode !== 'ask')
             return;
         this.config = config;
+        this.forbidRetries(suite);
         if (config.shard)
             testRun.skipSharding();
         this.list(suite, suite.allTests(), (0, tests_1.hasFocus)(suite));
@@ -87,6 +88,7 @@ class Reporter {
     }
     onBegin(config, suite) {
         this.config = config;
+        this.forbidRetries(suite);
         this.session.live?.setSetup(config);
         if (this.session.mode === 'list') {
             const focused = (0, tests_1.hasFocus)(suite);
@@ -208,6 +210,11 @@ class Reporter {
         this.session.ended = true;
         this.session.channel.send({ type: 'bye' });
         await this.session.channel.drain();
+    }
+    /** A trial has none: what test.describe.configure asks for goes before the command line. */
+    forbidRetries(suite) {
+        if (this.session.start.trial)
+            suite.allTests().forEach(test => test.retries = 0);
     }
     list(root, tests, focused) {
         const { channel, browsers, start, innards } = this.session;

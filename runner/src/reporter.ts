@@ -55,6 +55,7 @@ class Reporter {
     if (this.session.mode !== 'ask')
       return;
     this.config = config;
+    this.forbidRetries(suite);
     if (config.shard)
       testRun.skipSharding();
     this.list(suite, suite.allTests(), hasFocus(suite));
@@ -92,6 +93,7 @@ class Reporter {
 
   onBegin(config: any, suite: Suite): void {
     this.config = config;
+    this.forbidRetries(suite);
     this.session.live?.setSetup(config);
     if (this.session.mode === 'list') {
       const focused = hasFocus(suite);
@@ -223,6 +225,12 @@ class Reporter {
     this.session.ended = true;
     this.session.channel.send({ type: 'bye' });
     await this.session.channel.drain();
+  }
+
+  /** A trial has none: what test.describe.configure asks for goes before the command line. */
+  private forbidRetries(suite: Suite): void {
+    if (this.session.start.trial)
+      suite.allTests().forEach(test => test.retries = 0);
   }
 
   private list(root: Suite, tests: TestCase[], focused: boolean): void {
