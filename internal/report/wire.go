@@ -110,7 +110,7 @@ type Message struct {
 	Depth          int          `json:"depth"`
 	Failed         *Error       `json:"error"` // of a step
 
-	// failed, error
+	// failed, error, warning
 	Code     string            `json:"code"`
 	Message  string            `json:"message"`
 	Stack    string            `json:"stack"`

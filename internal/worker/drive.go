@@ -367,6 +367,8 @@ func (s *session) take(ctx context.Context, m report.Message) error {
 		if len(m.Skipped) > 0 {
 			s.w.warn("report-incomplete", fmt.Sprintf("The reports of %d shards could not be read and are missing in the merged one. The results are complete.", len(m.Skipped)))
 		}
+	case "warning":
+		s.w.warn(m.Code, m.Failure().Message)
 	case "failed":
 		e := m.Failure()
 		if s.fatal {

@@ -90,8 +90,8 @@ function createSession(channel, start, selection, onRelay) {
             channel.send({ type: 'bye' });
             void channel.drain().then(() => process.exit(1));
         },
-        async runAlone(ids, projects) {
-            const child = (0, relay_1.startRunner)({ ...start, only: { ids, projects, loadErrors: session.loadErrors.length } }, message => {
+        async runAlone(ids, projects, record) {
+            const child = (0, relay_1.startRunner)({ ...start, only: { ids, projects, loadErrors: session.loadErrors.length, record } }, message => {
                 if (message.type === 'hello')
                     return;
                 session.ended ||= message.type === 'bye';
@@ -200,6 +200,7 @@ async function listElsewhere(session, onRelay) {
             all: select.all,
             projects: orphans.length ? [...new Set(listed.filter(({ wire }) => chosen.has(wire.id)).map(({ wire }) => wire.project))] : undefined,
             loadErrors,
+            record: select.record,
         };
     }
     catch (error) {

@@ -90,8 +90,8 @@ function createSession(channel: Channel, start: Start, selection: Promise<Select
       channel.send({ type: 'bye' });
       void channel.drain().then(() => process.exit(1));
     },
-    async runAlone(ids, projects) {
-      const child = startRunner({ ...start, only: { ids, projects, loadErrors: session.loadErrors.length } }, message => {
+    async runAlone(ids, projects, record) {
+      const child = startRunner({ ...start, only: { ids, projects, loadErrors: session.loadErrors.length, record } }, message => {
         if (message.type === 'hello')
           return;
         session.ended ||= message.type === 'bye';
@@ -198,6 +198,7 @@ async function listElsewhere(session: Session, onRelay: (relay: Relay | undefine
       all: select.all,
       projects: orphans.length ? [...new Set(listed.filter(({ wire }) => chosen.has(wire.id)).map(({ wire }) => wire.project))] : undefined,
       loadErrors,
+      record: select.record,
     };
   } catch (error) {
     session.fail(problemCode(error), (error as Error).message);
