@@ -5,6 +5,7 @@ const fs = require("fs");
 const net_1 = require("net");
 const browsers_1 = require("./browsers");
 const channel_1 = require("./channel");
+const edits_1 = require("./edits");
 const exit_1 = require("./exit");
 const innards_1 = require("./innards");
 const merge_1 = require("./merge");
@@ -120,6 +121,13 @@ async function begin(session, onRelay) {
         session.playwright = playwright;
         if (start.merge)
             return await (0, merge_1.mergeBlobs)(session, playwright);
+        if (start.trial?.edits?.length) {
+            const { problem, ...edited } = (0, edits_1.makeEdits)(playwright, process.cwd(), start.trial.edits);
+            channel.send({ type: 'edited', ...edited });
+            if (problem)
+                return session.fail('edit', problem);
+            start.trial = { ...start.trial, edits: undefined }; // made once, whoever else is started
+        }
         (0, exit_1.watchExit)(session, playwright);
         session.reportersSeeEachOthersErrors = playwright.minor >= firstWithPreprocess;
         if (session.mode === 'ask' && playwright.minor < firstWithPreprocess)

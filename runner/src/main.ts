@@ -3,6 +3,7 @@ import * as fs from 'fs';
 import { Socket } from 'net';
 import { Browsers } from './browsers';
 import { Channel } from './channel';
+import { makeEdits } from './edits';
 import { watchExit } from './exit';
 import { NotLive } from './innards';
 import { mergeBlobs } from './merge';
@@ -121,6 +122,13 @@ async function begin(session: Session, onRelay: (relay: Relay | undefined) => vo
     session.playwright = playwright;
     if (start.merge)
       return await mergeBlobs(session, playwright);
+    if (start.trial?.edits?.length) {
+      const { problem, ...edited } = makeEdits(playwright, process.cwd(), start.trial.edits);
+      channel.send({ type: 'edited', ...edited });
+      if (problem)
+        return session.fail('edit', problem);
+      start.trial = { ...start.trial, edits: undefined }; // made once, whoever else is started
+    }
     watchExit(session, playwright);
     session.reportersSeeEachOthersErrors = playwright.minor >= firstWithPreprocess;
     if (session.mode === 'ask' && playwright.minor < firstWithPreprocess)
