@@ -51,11 +51,14 @@ type session struct {
 	nothing  bool // no work is left for this shard
 	merged   bool // the runner has merged the shards' reports
 	feed     *feed
-	steps    report.Steps
-	ended    bool // the runner said end
-	bye      bool
-	status   string
-	output   lastOutput
+	// editsMade says that the runner has told what became of a trial's edits.
+	editsMade bool
+	warnings  int // that the runner sent
+	steps     report.Steps
+	ended     bool // the runner said end
+	bye       bool
+	status    string
+	output    lastOutput
 }
 
 // drive runs the tests in the sandbox and answers how that ended.
@@ -367,7 +370,9 @@ func (s *session) take(ctx context.Context, m report.Message) error {
 			s.w.warn("report-incomplete", fmt.Sprintf("The reports of %d shards could not be read and are missing in the merged one. The results are complete.", len(m.Skipped)))
 		}
 	case "warning":
-		s.w.warn(m.Code, m.Failure().Message)
+		s.warned(m)
+	case "edited":
+		return s.edited(ctx, m)
 	case "failed":
 		e := m.Failure()
 		if s.fatal {
