@@ -1,13 +1,13 @@
 package report
 
 import (
+	"fmt"
 	slash "path"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"tas-service/internal/attempt"
-	"tas-service/internal/fault"
 )
 
 // Bounds of what is kept of a trial's edits.
@@ -18,7 +18,7 @@ const (
 )
 
 // Edited answers an edited message with its patch from the root of the repository, where
-// dir is the package's folder. fault.External for a patch that is none.
+// dir is the package's folder. ErrGarbled for a patch that is none.
 func (m Message) Edited(dir string) (attempt.Edited, error) {
 	patch, err := below(m.Patch, dir)
 	if err != nil {
@@ -91,11 +91,11 @@ func below(patch, dir string) (string, error) {
 			out.WriteString(line)
 		}
 		if !ok {
-			return "", fault.New(fault.External, "The test runner's patch cannot be read: %.100q.", text).WithCode("runner-died")
+			return "", fmt.Errorf("%w: its patch has %.100q", ErrGarbled, text)
 		}
 	}
 	if old > 0 || now > 0 || heads != 0 && heads != 3 {
-		return "", fault.New(fault.External, "The test runner's patch is cut off.").WithCode("runner-died")
+		return "", fmt.Errorf("%w: its patch is cut off", ErrGarbled)
 	}
 	return out.String(), nil
 }

@@ -1,11 +1,11 @@
 package report
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	"tas-service/internal/attempt"
-	"tas-service/internal/fault"
 )
 
 const onePatch = "diff --git a/a b.ts b/a b.ts\n--- a/a b.ts\n+++ b/a b.ts\n@@ -1,3 +1,3 @@\n x\n--- a/a b.ts\n+++ b/a b.ts\n y\n@@ -9 +9 @@\n-p\n\\ No newline at end of file\n+q\n\\ No newline at end of file\n"
@@ -38,7 +38,7 @@ func TestEdited(t *testing.T) {
 		"another file": strings.Replace(onePatch, "+++ b/a b.ts\n@@", "+++ b/a c.ts\n@@", 1), "above": strings.ReplaceAll(onePatch, "a b.ts", "../x.ts"),
 		"absolute": strings.ReplaceAll(onePatch, "a/a b.ts", "a//etc/x"), "a mode": strings.Replace(onePatch, "--- ", "new file mode 120000\n--- ", 1), "a hunk without end": strings.Replace(onePatch, "@@ -9 +9 @@", "@@ -9 +9,99999999999999999999 @@", 1),
 	} {
-		if e, err := (Message{Patch: patch}).Edited("dir"); fault.KindOf(err) != fault.External {
+		if e, err := (Message{Patch: patch}).Edited("dir"); !errors.Is(err, ErrGarbled) {
 			t.Errorf("%s: %v\n%s", name, err, e.Patch)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"tas-service/internal/attempt"
+	"tas-service/internal/fault"
 	"tas-service/internal/report"
 )
 
@@ -37,7 +38,7 @@ func (s *session) edited(ctx context.Context, m report.Message) error {
 	s.editsMade = true
 	e, err := m.Edited(s.w.job.Repository.Dir)
 	if err != nil {
-		return err
+		return fault.Wrap(err, fault.External, "What the test runner says of the edits cannot be read.").WithCode("runner-died")
 	}
 	return s.w.service.call(ctx, attempt.EditsMade, e, nil)
 }
