@@ -76,6 +76,7 @@ fuzz-api: ## 100,000 requests made up from the API's documents (FUZZ=N FROM=SEED
 fuzz: ## Fuzz what strangers send, a minute each
 	go test -run '^$$' -fuzz FuzzReader -fuzztime 60s -fuzzminimizetime 10x ./internal/report
 	go test -run '^$$' -fuzz FuzzTrace -fuzztime 60s -fuzzminimizetime 10x ./internal/report
+	go test -run '^$$' -fuzz FuzzEdited -fuzztime 60s -fuzzminimizetime 10x ./internal/report
 	go test -run '^$$' -fuzz FuzzSignature -fuzztime 60s -fuzzminimizetime 10x ./internal/bug
 	go test -run '^$$' -fuzz FuzzChats -fuzztime 60s -fuzzminimizetime 10x ./internal/notify
 	go test -run '^$$' -fuzz FuzzRetryAfter -fuzztime 60s -fuzzminimizetime 10x ./internal/notify/httpcall

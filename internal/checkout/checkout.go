@@ -25,6 +25,11 @@ type Copy struct {
 type Checkouts interface {
 	// Make brings the mirror up to date and makes a working copy in dir, which must not exist.
 	Make(ctx context.Context, src Source, dir string) (Copy, error)
+	// Apply changes a working copy by a unified diff with paths from its root, before
+	// anything else has had the folder. fault.Invalid with code "patch-refused" for one that
+	// does not fit, leads out of the copy or makes links; then the copy is as it was. The
+	// copy is never used again after Discard. An empty patch changes nothing.
+	Apply(ctx context.Context, src Source, dir, patch string) error
 	// Renames answers the files that were renamed between two commits, old → new; an
 	// unknown commit is no error and answers nothing.
 	Renames(ctx context.Context, src Source, from, to string) (map[string]string, error)

@@ -35,7 +35,7 @@ func (m Message) Event() (e attempt.Event, ok bool) {
 		return attempt.Event{Begin: &attempt.TestBegin{ID: m.ID, Retry: retry(m.Retry), StartedAt: m.StartedAt}}, true
 	case "testEnd":
 		end := &attempt.TestEnd{ID: m.ID, Retry: retry(m.Retry), Status: m.Status, ExpectedStatus: m.ExpectedStatus,
-			StartedAt: m.StartedAt, DurationMs: int64(m.DurationMs), WillRetry: m.WillRetry}
+			StartedAt: m.StartedAt, DurationMs: int64(m.DurationMs), WillRetry: m.WillRetry, Sabotaged: m.Sabotaged}
 		for _, err := range m.Errors[:min(len(m.Errors), maxErrors)] {
 			end.Errors = append(end.Errors, err.clipped())
 		}

@@ -35,6 +35,7 @@ type Start struct {
 	HangGraceMs     int64             `json:"hangGraceMs"`
 	Shards          int               `json:"shards,omitempty"`
 	Merge           *Merge            `json:"merge,omitempty"`
+	Trial           *attempt.Trial    `json:"trial,omitempty"` // without its patch
 }
 
 // Merge asks for one report of many, and for no tests. Paths are the runner's own.
@@ -87,6 +88,11 @@ type Message struct {
 	IDs      []string `json:"ids"`
 	SetupIDs []string `json:"setupIds"`
 
+	// edited
+	Edits    []attempt.EditDone `json:"edits"`
+	Patch    string             `json:"patch"`
+	Offences []attempt.Offence  `json:"offences"`
+
 	// want
 	Free   int `json:"free"`
 	Queued int `json:"queued"`
@@ -105,12 +111,13 @@ type Message struct {
 	WillRetry      bool         `json:"willRetry"`
 	Errors         []Error      `json:"errors"`
 	Attachments    []Attachment `json:"attachments"`
+	Sabotaged      bool         `json:"sabotaged"`
 	LimitMs        int64        `json:"limitMs"`
 	Category       string       `json:"category"`
 	Depth          int          `json:"depth"`
 	Failed         *Error       `json:"error"` // of a step
 
-	// failed, error
+	// failed, error, warning
 	Code     string            `json:"code"`
 	Message  string            `json:"message"`
 	Stack    string            `json:"stack"`

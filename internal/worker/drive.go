@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -52,11 +51,14 @@ type session struct {
 	nothing  bool // no work is left for this shard
 	merged   bool // the runner has merged the shards' reports
 	feed     *feed
-	steps    report.Steps
-	ended    bool // the runner said end
-	bye      bool
-	status   string
-	output   lastOutput
+	// editsMade says that the runner has told what became of a trial's edits.
+	editsMade bool
+	warnings  int // that the runner sent
+	steps     report.Steps
+	ended     bool // the runner said end
+	bye       bool
+	status    string
+	output    lastOutput
 }
 
 // drive runs the tests in the sandbox and answers how that ended.
@@ -367,6 +369,10 @@ func (s *session) take(ctx context.Context, m report.Message) error {
 		if len(m.Skipped) > 0 {
 			s.w.warn("report-incomplete", fmt.Sprintf("The reports of %d shards could not be read and are missing in the merged one. The results are complete.", len(m.Skipped)))
 		}
+	case "warning":
+		s.warned(m)
+	case "edited":
+		return s.edited(ctx, m)
 	case "failed":
 		e := m.Failure()
 		if s.fatal {
@@ -413,42 +419,6 @@ func (s *session) event(m report.Message) error {
 	return nil
 }
 
-// choose takes the listing to the service and its selection to the runner.
-func (s *session) choose(ctx context.Context, m report.Message) error {
-	if m.Fatal {
-		s.fatal = true // what is wrong may be said yet: see cannotRun
-		return nil
-	}
-	s.listing.Focused = m.Focused
-	sel, err := s.selection(ctx)
-	if err != nil {
-		return err
-	}
-	if s.nothing = sel.Nothing; s.nothing {
-		return s.send(report.Abort{Type: "abort", Reason: "the other shards have done it all"})
-	}
-	s.ids, s.all, s.planned = sel.IDs, sel.All, sel.Planned
-	return s.send(report.Select{Type: "select", Selection: sel})
-}
-
-// selection asks what to select, and tells what there is unless another shard has.
-func (s *session) selection(ctx context.Context) (sel attempt.Selection, err error) {
-	if s.w.job.Shards > 0 && s.w.job.Merge == nil {
-		for sel.Wait = true; sel.Wait; {
-			sel = attempt.Selection{}
-			if err := s.w.service.call(ctx, attempt.Join, struct{}{}, &sel); err != nil {
-				return sel, err
-			}
-		}
-		if !sel.Make {
-			sel.Include = slices.DeleteFunc(sel.Include, func(id string) bool { _, listed := s.tests[id]; return !listed })
-			return sel, nil
-		}
-	}
-	sel = attempt.Selection{}
-	return sel, s.w.service.call(ctx, attempt.Plan, s.listing, &sel)
-}
-
 // cannotRun explains a suite in which nothing can run, once the runner has said all, by
 // the first errors that it told.
 func (s *session) cannotRun(code, message string) error {
@@ -468,30 +438,4 @@ func locate(e attempt.Error) string {
 		return e.Message
 	}
 	return fmt.Sprintf("%s:%d: %s", e.Location.File, e.Location.Line, e.Message)
-}
-
-// plan tells the service what will be executed; from here on events may flow.
-func (s *session) plan(ctx context.Context, m report.Message) error {
-	var chosen attempt.Chosen
-	unknown := false
-	add := func(ids []string, companion bool) {
-		for _, id := range ids {
-			t, ok := s.tests[id]
-			unknown = unknown || !ok
-			chosen.Tests = append(chosen.Tests, attempt.ChosenTest{Test: t, TestID: s.ids[id], Companion: companion})
-		}
-	}
-	add(m.IDs, false)
-	add(m.SetupIDs, !s.all)
-	if unknown {
-		return failure("runner-died", "The test runner is about to run a test that it did not list.")
-	}
-	if !s.planned {
-		if err := s.w.service.call(ctx, attempt.Selected, chosen, nil); err != nil {
-			return err
-		}
-	}
-	s.started = true
-	s.w.beat.doing("running")
-	return nil
 }

@@ -142,6 +142,9 @@ func (w *worker) execute(ctx context.Context) (attempt.Outcome, error) {
 	if err != nil {
 		w.Log.Warn("renames are not known", "error", err)
 	}
+	if err := w.applyPatch(ctx); err != nil {
+		return attempt.Outcome{}, err
+	}
 	w.beat.doing("install")
 	modules, err := w.install(ctx)
 	if err != nil {
@@ -256,7 +259,7 @@ func (w *worker) startMessage(workers int, inside func(string) string) report.St
 	if w.Browsers != "" {
 		m.ManagedBrowsers = w.Browsers
 	}
-	m.Shards = w.job.Shards
+	m.Shards, m.Trial = w.job.Shards, w.trial()
 	return m
 }
 

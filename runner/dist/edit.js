@@ -1,12 +1,18 @@
 "use strict";
 Object.defineProperty(exports, "__esModule", { value: true });
 exports.edit = edit;
+exports.place = place;
 // Repairs one part of a locator in the tests' source with the smallest edit: the file is never printed anew.
 const path = require("path");
+const diff_1 = require("./diff");
 const source_1 = require("./source");
 /** Errors are NotFound, whose code says why there is no edit. */
 function edit(playwright, root, order) {
-    const sources = new source_1.Sources(playwright, root);
+    const { source, start, end, ...edited } = place(new source_1.Sources(playwright, root), root, order);
+    return { ...edited, patch: (0, diff_1.unified)(edited.file, source.text, [{ start, end, after: edited.after }]) };
+}
+/** Where an edit is to be made, and which. Errors as of edit. */
+function place(sources, root, order) {
     const wanted = parseParts(sources, order.locator);
     const replacement = parseParts(sources, order.replacement);
     if (!Number.isInteger(order.part) || order.part < 0 || order.part >= wanted.length)
@@ -19,7 +25,7 @@ function edit(playwright, root, order) {
             const source = sources.open(path.resolve(root, place.file));
             const call = sources.callAt(source, place.line, place.column);
             const segment = choose(sources, sources.locatorOf(source, call), wanted, order.part);
-            return change(sources, root, segment, wanted[order.part], replacement[0], order.replacement);
+            return change(sources, segment, wanted[order.part], replacement[0], order.replacement);
         }
         catch (error) {
             if (!(error instanceof source_1.NotFound))
@@ -94,18 +100,18 @@ function property(object, name) {
     return object.properties.find((p) => p.type === 'ObjectProperty' && !p.computed && (p.key.name ?? p.key.value) === name)?.value;
 }
 /** Replaces one literal where that is all that differs, else the call from its name to its closing bracket. */
-function change(sources, root, segment, wanted, replacement, code) {
+function change(sources, segment, wanted, replacement, code) {
     const pairs = differing(segment.method === replacement.method ? segment.call.arguments : undefined, wanted.call.arguments, replacement.call.arguments);
     if (pairs?.length === 1) {
         const [written, text] = pairs[0];
         const literal = sources.literal(segment.source, written);
         if (literal && typeof literal.value === 'string')
-            return patched(sources, root, literal.source, literal.node.start, literal.node.end, quoted(literal.source.text.slice(literal.node.start, literal.node.end), text));
+            return found(sources, literal.source, literal.node.start, literal.node.end, quoted(literal.source.text.slice(literal.node.start, literal.node.end), text));
     }
     const callee = segment.call.callee;
     if (callee.property.name !== segment.method)
         throw new source_1.NotFound('not-literal', 'the element is named by a call that is no locator: write it as page.locator(…) first');
-    return patched(sources, root, segment.source, callee.property.start, segment.call.end, code);
+    return found(sources, segment.source, callee.property.start, segment.call.end, code);
 }
 /** The texts in which two lists of arguments differ, with the place in the source of the first; undefined where more than texts differ. */
 function differing(written, wanted, replacement) {
@@ -155,32 +161,10 @@ function quoted(old, text) {
     }
     return quote + out + quote;
 }
-const context = 3;
-function patched(sources, root, source, start, end, after) {
+function found(sources, source, start, end, after) {
     const { text } = source;
-    const name = sources.name(source.file).split(path.sep).join('/');
-    const lines = text.split('\n');
-    const lineOf = (at) => text.slice(0, at).split('\n').length - 1;
-    const [from, to] = [lineOf(start), lineOf(end)];
-    const edited = (text.slice(0, start) + after + text.slice(end)).split('\n');
-    const more = edited.length - lines.length;
-    const [first, last] = [Math.max(0, from - context), Math.min(lines.length - 1, to + context)];
-    const out = [];
-    // What follows the last line break is no line; a last line without one says so.
-    const put = (sign, all, i) => {
-        if (i === all.length - 1 && all[i] === '')
-            return;
-        out.push(sign + all[i] + (i === all.length - 1 ? '\n\\ No newline at end of file' : ''));
+    return {
+        file: sources.name(source.file).split(path.sep).join('/'), line: text.slice(0, start).split('\n').length, column: start - text.lastIndexOf('\n', start - 1),
+        before: text.slice(start, end), after, source, start, end,
     };
-    for (let i = first; i < from; i++)
-        put(' ', lines, i);
-    for (let i = from; i <= to; i++)
-        put('-', lines, i);
-    for (let i = from; i <= to + more; i++)
-        put('+', edited, i);
-    for (let i = to + 1; i <= last; i++)
-        put(' ', lines, i);
-    const count = (signs) => out.filter(l => signs.includes(l[0])).length;
-    const patch = `diff --git a/${name} b/${name}\n--- a/${name}\n+++ b/${name}\n@@ -${first + 1},${count(' -')} +${first + 1},${count(' +')} @@\n${out.join('\n')}\n`;
-    return { file: name, line: from + 1, column: start - text.lastIndexOf('\n', start - 1), before: text.slice(start, end), after, patch };
 }

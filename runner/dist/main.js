@@ -5,6 +5,7 @@ const fs = require("fs");
 const net_1 = require("net");
 const browsers_1 = require("./browsers");
 const channel_1 = require("./channel");
+const edits_1 = require("./edits");
 const exit_1 = require("./exit");
 const innards_1 = require("./innards");
 const merge_1 = require("./merge");
@@ -90,8 +91,8 @@ function createSession(channel, start, selection, onRelay) {
             channel.send({ type: 'bye' });
             void channel.drain().then(() => process.exit(1));
         },
-        async runAlone(ids, projects) {
-            const child = (0, relay_1.startRunner)({ ...start, only: { ids, projects, loadErrors: session.loadErrors.length } }, message => {
+        async runAlone(ids, projects, record) {
+            const child = (0, relay_1.startRunner)({ ...start, only: { ids, projects, loadErrors: session.loadErrors.length, record } }, message => {
                 if (message.type === 'hello')
                     return;
                 session.ended ||= message.type === 'bye';
@@ -120,6 +121,13 @@ async function begin(session, onRelay) {
         session.playwright = playwright;
         if (start.merge)
             return await (0, merge_1.mergeBlobs)(session, playwright);
+        if (start.trial?.edits?.length) {
+            const { problem, ...edited } = (0, edits_1.makeEdits)(playwright, process.cwd(), start.trial.edits);
+            channel.send({ type: 'edited', ...edited });
+            if (problem)
+                return session.fail('edit', problem);
+            start.trial = { ...start.trial, edits: undefined }; // made once, whoever else is started
+        }
         (0, exit_1.watchExit)(session, playwright);
         session.reportersSeeEachOthersErrors = playwright.minor >= firstWithPreprocess;
         if (session.mode === 'ask' && playwright.minor < firstWithPreprocess)
@@ -200,6 +208,7 @@ async function listElsewhere(session, onRelay) {
             all: select.all,
             projects: orphans.length ? [...new Set(listed.filter(({ wire }) => chosen.has(wire.id)).map(({ wire }) => wire.project))] : undefined,
             loadErrors,
+            record: select.record,
         };
     }
     catch (error) {

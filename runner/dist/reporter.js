@@ -8,6 +8,7 @@ const blob_1 = require("./blob");
 const browsers_1 = require("./browsers");
 const output_1 = require("./output");
 const loading_1 = require("./loading");
+const recording_1 = require("./recording");
 const selection_1 = require("./selection");
 const session_1 = require("./session");
 const tests_1 = require("./tests");
@@ -24,9 +25,11 @@ class Reporter {
     attachments = new attachments_1.Attachments(this.session.start.outDir);
     output = new output_1.Output(message => this.session.channel.sendLater(message));
     alone;
+    record = this.session.start.only?.record;
     running = new Map();
     hung = new Map();
     errors = 0;
+    begun = false;
     focused = false;
     /** Playwright has a selection and begins with an empty tree: its reasons follow as errors. */
     refused = false;
@@ -51,6 +54,7 @@ class Reporter {
         if (this.session.mode !== 'ask')
             return;
         this.config = config;
+        this.forbidRetries(suite);
         if (config.shard)
             testRun.skipSharding();
         this.list(suite, suite.allTests(), (0, tests_1.hasFocus)(suite));
@@ -62,6 +66,7 @@ class Reporter {
             process.emit('SIGINT', 'SIGINT');
             return new Promise(() => { });
         }
+        this.record = select.record;
         const chosen = this.choose(select);
         if (!chosen)
             return new Promise(() => { }); // the process is about to end
@@ -87,6 +92,7 @@ class Reporter {
     }
     onBegin(config, suite) {
         this.config = config;
+        this.forbidRetries(suite);
         this.session.live?.setSetup(config);
         if (this.session.mode === 'list') {
             const focused = (0, tests_1.hasFocus)(suite);
@@ -106,6 +112,8 @@ class Reporter {
             if (!this.refused && !this.compare(suite, chosen))
                 return;
         }
+        if (this.record)
+            this.startRecording(config);
         this.session.channel.send({ type: 'begin', startedAt: new Date().toISOString() });
         if (this.session.aborted)
             process.emit('SIGINT', 'SIGINT');
@@ -113,6 +121,7 @@ class Reporter {
     onTestBegin(test, result) {
         if (this.session.live?.mayRun(test) === false)
             return this.session.fail('not-live', `Playwright ran a test that was not granted: ${test.titlePath().slice(1).join(' › ')}`);
+        this.begun = true;
         this.session.workers.testBegins(test, result);
         this.running.set(result, test);
         this.session.channel.send({
@@ -148,11 +157,15 @@ class Reporter {
         for (const error of result.errors ?? [])
             this.explain(error, test, result);
         const failed = result.status !== 'skipped' && result.status !== 'interrupted' && result.status !== test.expectedStatus;
+        const willRetry = failed && result.retry < test.retries && !this.session.aborted;
+        if (willRetry)
+            this.session.recording?.willRetry(test);
+        const evidence = this.session.recording?.takeOut(test, result, failed);
         this.session.channel.send({
             type: 'testEnd', id: test.id, retry: result.retry, status: result.status ?? 'interrupted', expectedStatus: test.expectedStatus,
             startedAt: iso(result.startTime), durationMs: whole(result.duration), workerIndex: result.workerIndex,
-            willRetry: failed && result.retry < test.retries && !this.session.aborted,
-            errors: (result.errors ?? []).map(text_1.wireError), attachments: this.attachments.wire(result.attachments),
+            willRetry,
+            errors: (result.errors ?? []).map(text_1.wireError), attachments: this.attachments.wire([...result.attachments ?? [], ...evidence ? [evidence] : []]),
             annotations: (0, tests_1.wireAnnotations)(result.annotations ?? test.annotations),
         });
         this.attachments.prune(result.attachments);
@@ -186,6 +199,8 @@ class Reporter {
             this.session.fail('internal', 'Playwright would run nothing of what was selected, and says no reason');
             return undefined;
         }
+        if (result.status !== 'interrupted' && this.begun)
+            this.session.recording?.ended();
         // Tests whose worker had to be killed after an abort: Playwright says nothing more of them.
         for (const [interrupted, test] of [...this.running])
             this.onTestEnd(test, { ...interrupted, status: 'interrupted', errors: [] });
@@ -199,7 +214,7 @@ class Reporter {
     async onExit() {
         if (this.alone) {
             this.session.workers.dropSpare();
-            await this.session.runAlone(this.alone.ids, this.alone.projects);
+            await this.session.runAlone(this.alone.ids, this.alone.projects, this.record);
         }
         this.session.workers.dropSpare();
         if (this.session.live) {
@@ -208,6 +223,16 @@ class Reporter {
         this.session.ended = true;
         this.session.channel.send({ type: 'bye' });
         await this.session.channel.drain();
+    }
+    /** A trial has none: what test.describe.configure asks for goes before the command line. */
+    forbidRetries(suite) {
+        if (this.session.start.trial)
+            suite.allTests().forEach(test => test.retries = 0);
+    }
+    startRecording(config) {
+        const { session } = this;
+        const recording = session.recording = new recording_1.Recording(config.projects, message => session.channel.send({ type: 'warning', code: 'not-recorded', message }));
+        session.workers.onInit = message => recording.instruct(message);
     }
     list(root, tests, focused) {
         const { channel, browsers, start, innards } = this.session;

@@ -1,6 +1,7 @@
 "use strict";
 Object.defineProperty(exports, "__esModule", { value: true });
 exports.runPlaywright = runPlaywright;
+exports.trialOptions = trialOptions;
 exports.reportEnvironment = reportEnvironment;
 exports.unsetReportVariables = unsetReportVariables;
 // Starts Playwright's own command line in this process, with our reporter in place of the repository's.
@@ -35,12 +36,19 @@ function runPlaywright(session, playwright) {
         args.push(`--config=${start.config}`);
     if (start.workers)
         args.push(`--workers=${start.workers}`);
+    if (start.trial)
+        args.push(...trialOptions(start.trial));
     if (mode === 'list')
         args.push('--list');
     if (mode === 'only')
         args.push(...selectByIds(start.only, results));
     process.argv = [process.argv[0], playwright.cli, ...args];
     require(playwright.cli);
+}
+/** How Playwright is asked to try something out. The reporter sees to retries that a file asks for itself. */
+function trialOptions(trial) {
+    const repeat = Math.max(trial.repeat ?? 1, trial.sabotage?.length ?? 0, 1);
+    return ['--retries=0', `--repeat-each=${repeat}`, ...trial.trace ? ['--trace=on'] : []];
 }
 /** Where Playwright's own reporters write, and how. */
 function reportEnvironment(outDir) {

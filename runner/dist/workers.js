@@ -13,6 +13,8 @@ class Workers {
     limits;
     byIndex = new Map();
     spare;
+    /** Changes the message that tells a process what it is for. */
+    onInit = message => message;
     onHung = () => { };
     constructor(limits) {
         this.limits = limits;
@@ -72,7 +74,7 @@ class Workers {
                         this.byIndex.delete(index);
                 });
             }
-            return send.call(child, message, ...rest);
+            return send.call(child, message?.method === '__init__' ? this.onInit(message) : message, ...rest);
         });
         // console.log in a test comes as a message; what its own child processes print comes through the pipes.
         for (const stream of [child.stdout, child.stderr]) {

@@ -1,5 +1,6 @@
 // Repairs one part of a locator in the tests' source with the smallest edit: the file is never printed anew.
 import * as path from 'path';
+import { unified } from './diff';
 import type { Playwright } from './playwright';
 import { bare, isCall, NotFound, Sources, stringOf, type Node, type Segment, type Source } from './source';
 
@@ -26,9 +27,21 @@ export interface Edited {
   patch: string;
 }
 
+/** An edit with where it is in the text of its file. */
+export interface Place extends Omit<Edited, 'patch'> {
+  source: Source;
+  start: number;
+  end: number;
+}
+
 /** Errors are NotFound, whose code says why there is no edit. */
 export function edit(playwright: Playwright, root: string, order: Order): Edited {
-  const sources = new Sources(playwright, root);
+  const { source, start, end, ...edited } = place(new Sources(playwright, root), root, order);
+  return { ...edited, patch: unified(edited.file, source.text, [{ start, end, after: edited.after }]) };
+}
+
+/** Where an edit is to be made, and which. Errors as of edit. */
+export function place(sources: Sources, root: string, order: Order): Place {
   const wanted = parseParts(sources, order.locator);
   const replacement = parseParts(sources, order.replacement);
   if (!Number.isInteger(order.part) || order.part < 0 || order.part >= wanted.length)
@@ -41,7 +54,7 @@ export function edit(playwright: Playwright, root: string, order: Order): Edited
       const source = sources.open(path.resolve(root, place.file));
       const call = sources.callAt(source, place.line, place.column);
       const segment = choose(sources, sources.locatorOf(source, call), wanted, order.part);
-      return change(sources, root, segment, wanted[order.part], replacement[0], order.replacement);
+      return change(sources, segment, wanted[order.part], replacement[0], order.replacement);
     } catch (error) {
       if (!(error instanceof NotFound))
         throw error;
@@ -120,18 +133,18 @@ function property(object: Node, name: string): Node | undefined {
 }
 
 /** Replaces one literal where that is all that differs, else the call from its name to its closing bracket. */
-function change(sources: Sources, root: string, segment: Segment, wanted: Segment, replacement: Segment, code: string): Edited {
+function change(sources: Sources, segment: Segment, wanted: Segment, replacement: Segment, code: string): Place {
   const pairs = differing(segment.method === replacement.method ? segment.call.arguments : undefined, wanted.call.arguments, replacement.call.arguments);
   if (pairs?.length === 1) {
     const [written, text] = pairs[0];
     const literal = sources.literal(segment.source, written);
     if (literal && typeof literal.value === 'string')
-      return patched(sources, root, literal.source, literal.node.start, literal.node.end, quoted(literal.source.text.slice(literal.node.start, literal.node.end), text));
+      return found(sources, literal.source, literal.node.start, literal.node.end, quoted(literal.source.text.slice(literal.node.start, literal.node.end), text));
   }
   const callee = segment.call.callee;
   if (callee.property.name !== segment.method)
     throw new NotFound('not-literal', 'the element is named by a call that is no locator: write it as page.locator(…) first');
-  return patched(sources, root, segment.source, callee.property.start, segment.call.end, code);
+  return found(sources, segment.source, callee.property.start, segment.call.end, code);
 }
 
 /** The texts in which two lists of arguments differ, with the place in the source of the first; undefined where more than texts differ. */
@@ -183,33 +196,10 @@ function quoted(old: string, text: string): string {
   return quote + out + quote;
 }
 
-const context = 3;
-
-function patched(sources: Sources, root: string, source: Source, start: number, end: number, after: string): Edited {
+function found(sources: Sources, source: Source, start: number, end: number, after: string): Place {
   const { text } = source;
-  const name = sources.name(source.file).split(path.sep).join('/');
-  const lines = text.split('\n');
-  const lineOf = (at: number) => text.slice(0, at).split('\n').length - 1;
-  const [from, to] = [lineOf(start), lineOf(end)];
-  const edited = (text.slice(0, start) + after + text.slice(end)).split('\n');
-  const more = edited.length - lines.length;
-  const [first, last] = [Math.max(0, from - context), Math.min(lines.length - 1, to + context)];
-  const out: string[] = [];
-  // What follows the last line break is no line; a last line without one says so.
-  const put = (sign: string, all: string[], i: number) => {
-    if (i === all.length - 1 && all[i] === '')
-      return;
-    out.push(sign + all[i] + (i === all.length - 1 ? '\n\\ No newline at end of file' : ''));
+  return {
+    file: sources.name(source.file).split(path.sep).join('/'), line: text.slice(0, start).split('\n').length, column: start - text.lastIndexOf('\n', start - 1),
+    before: text.slice(start, end), after, source, start, end,
   };
-  for (let i = first; i < from; i++)
-    put(' ', lines, i);
-  for (let i = from; i <= to; i++)
-    put('-', lines, i);
-  for (let i = from; i <= to + more; i++)
-    put('+', edited, i);
-  for (let i = to + 1; i <= last; i++)
-    put(' ', lines, i);
-  const count = (signs: string) => out.filter(l => signs.includes(l[0])).length;
-  const patch = `diff --git a/${name} b/${name}\n--- a/${name}\n+++ b/${name}\n@@ -${first + 1},${count(' -')} +${first + 1},${count(' +')} @@\n${out.join('\n')}\n`;
-  return { file: name, line: from + 1, column: start - text.lastIndexOf('\n', start - 1), before: text.slice(start, end), after, patch };
 }

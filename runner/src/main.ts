@@ -3,6 +3,7 @@ import * as fs from 'fs';
 import { Socket } from 'net';
 import { Browsers } from './browsers';
 import { Channel } from './channel';
+import { makeEdits } from './edits';
 import { watchExit } from './exit';
 import { NotLive } from './innards';
 import { mergeBlobs } from './merge';
@@ -90,8 +91,8 @@ function createSession(channel: Channel, start: Start, selection: Promise<Select
       channel.send({ type: 'bye' });
       void channel.drain().then(() => process.exit(1));
     },
-    async runAlone(ids, projects) {
-      const child = startRunner({ ...start, only: { ids, projects, loadErrors: session.loadErrors.length } }, message => {
+    async runAlone(ids, projects, record) {
+      const child = startRunner({ ...start, only: { ids, projects, loadErrors: session.loadErrors.length, record } }, message => {
         if (message.type === 'hello')
           return;
         session.ended ||= message.type === 'bye';
@@ -121,6 +122,13 @@ async function begin(session: Session, onRelay: (relay: Relay | undefined) => vo
     session.playwright = playwright;
     if (start.merge)
       return await mergeBlobs(session, playwright);
+    if (start.trial?.edits?.length) {
+      const { problem, ...edited } = makeEdits(playwright, process.cwd(), start.trial.edits);
+      channel.send({ type: 'edited', ...edited });
+      if (problem)
+        return session.fail('edit', problem);
+      start.trial = { ...start.trial, edits: undefined }; // made once, whoever else is started
+    }
     watchExit(session, playwright);
     session.reportersSeeEachOthersErrors = playwright.minor >= firstWithPreprocess;
     if (session.mode === 'ask' && playwright.minor < firstWithPreprocess)
@@ -198,6 +206,7 @@ async function listElsewhere(session: Session, onRelay: (relay: Relay | undefine
       all: select.all,
       projects: orphans.length ? [...new Set(listed.filter(({ wire }) => chosen.has(wire.id)).map(({ wire }) => wire.project))] : undefined,
       loadErrors,
+      record: select.record,
     };
   } catch (error) {
     session.fail(problemCode(error), (error as Error).message);

@@ -1,5 +1,7 @@
 // The messages between an attempt and the runner, as PROTOCOL.md tells them. Types only: nothing here runs.
 
+import type { Order } from './edit';
+
 export const PROTOCOL = 1;
 
 export interface Start {
@@ -17,12 +19,35 @@ export interface Start {
   listOnly?: boolean;
   /** How many processes share the run; absent: this one runs all that is selected. */
   shards?: number;
+  /** Tries something out: without retries, so often, and what else it says. */
+  trial?: Trial;
   /** No run: make one HTML report out of these. */
   merge?: { blobs: string[]; results?: string; memoryMb?: number };
   /** From one runner to another that it started: list what a run would see, so without what `test.only` hides. */
   focus?: boolean;
   /** From one runner to another that it started: no listing, run exactly these. */
-  only?: { ids: string[]; all?: boolean; projects?: string[]; loadErrors?: number };
+  only?: { ids: string[]; all?: boolean; projects?: string[]; loadErrors?: number; record?: boolean };
+}
+
+export interface Trial {
+  /** Made before anything of the tests is loaded. */
+  edits?: Order[];
+  repeat?: number;
+  trace?: boolean;
+  /** Done to the repetitions by their number. */
+  sabotage?: Sabotage[];
+}
+
+/** See src/sabotage.ts. */
+export interface Sabotage {
+  /** Absent or '': the repetition is left alone. */
+  kind?: 'remove' | 'handler' | 'request' | 'text' | 'rival' | '';
+  method?: string;
+  selector?: string;
+  turn?: number;
+  rival?: string;
+  calls?: { method: string; path: string }[];
+  limitMs?: number;
 }
 
 export interface Select {
@@ -31,6 +56,8 @@ export interface Select {
   all?: boolean;
   include?: string[];
   grep?: string;
+  /** Record a trace of every test, see src/recording.ts. */
+  record?: boolean;
 }
 
 export interface Abort {
@@ -49,7 +76,7 @@ export interface Close {
 
 export type FromAttempt = Start | Select | Abort | Grant | Close;
 
-export type FailCode = 'no-playwright' | 'playwright-too-old' | 'bad-config' | 'grep-invalid' | 'grep-timeout' | 'not-live' | 'merge' | 'internal';
+export type FailCode = 'no-playwright' | 'playwright-too-old' | 'bad-config' | 'grep-invalid' | 'grep-timeout' | 'not-live' | 'merge' | 'edit' | 'internal';
 
 export interface Location {
   file: string;

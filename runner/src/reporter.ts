@@ -7,6 +7,7 @@ import { dropStrangers } from './blob';
 import { explainMissingBrowser } from './browsers';
 import { Output } from './output';
 import { brokenProjects } from './loading';
+import { Recording } from './recording';
 import { brokenSetup, choose, orphanSetup, problemCode, projectsAlong, someOf, type Listed } from './selection';
 import { getSession, type Session } from './session';
 import { focusedTests, grepTitle, hasFocus, projectName, setupProjectNames, wireAnnotations, wireProjects, wireTests, type Suite, type TestCase } from './tests';
@@ -25,9 +26,11 @@ class Reporter {
   private attachments = new Attachments(this.session.start.outDir);
   private output = new Output(message => this.session.channel.sendLater(message));
   private alone: { ids: string[]; projects: string[] } | undefined;
+  private record = this.session.start.only?.record;
   private running = new Map<any, TestCase>();
   private hung = new Map<string, number>();
   private errors = 0;
+  private begun = false;
   private focused = false;
   /** Playwright has a selection and begins with an empty tree: its reasons follow as errors. */
   private refused = false;
@@ -55,6 +58,7 @@ class Reporter {
     if (this.session.mode !== 'ask')
       return;
     this.config = config;
+    this.forbidRetries(suite);
     if (config.shard)
       testRun.skipSharding();
     this.list(suite, suite.allTests(), hasFocus(suite));
@@ -66,6 +70,7 @@ class Reporter {
       process.emit('SIGINT', 'SIGINT');
       return new Promise(() => {});
     }
+    this.record = select.record;
     const chosen = this.choose(select);
     if (!chosen)
       return new Promise(() => {}); // the process is about to end
@@ -92,6 +97,7 @@ class Reporter {
 
   onBegin(config: any, suite: Suite): void {
     this.config = config;
+    this.forbidRetries(suite);
     this.session.live?.setSetup(config);
     if (this.session.mode === 'list') {
       const focused = hasFocus(suite);
@@ -110,6 +116,8 @@ class Reporter {
       if (!this.refused && !this.compare(suite, chosen))
         return;
     }
+    if (this.record)
+      this.startRecording(config);
     this.session.channel.send({ type: 'begin', startedAt: new Date().toISOString() });
     if (this.session.aborted)
       process.emit('SIGINT', 'SIGINT');
@@ -118,6 +126,7 @@ class Reporter {
   onTestBegin(test: TestCase, result: any): void {
     if (this.session.live?.mayRun(test) === false)
       return this.session.fail('not-live', `Playwright ran a test that was not granted: ${test.titlePath().slice(1).join(' › ')}`);
+    this.begun = true;
     this.session.workers.testBegins(test, result);
     this.running.set(result, test);
     this.session.channel.send({
@@ -158,11 +167,15 @@ class Reporter {
     for (const error of result.errors ?? [])
       this.explain(error, test, result);
     const failed = result.status !== 'skipped' && result.status !== 'interrupted' && result.status !== test.expectedStatus;
+    const willRetry = failed && result.retry < test.retries && !this.session.aborted;
+    if (willRetry)
+      this.session.recording?.willRetry(test);
+    const evidence = this.session.recording?.takeOut(test, result, failed);
     this.session.channel.send({
       type: 'testEnd', id: test.id, retry: result.retry, status: result.status ?? 'interrupted', expectedStatus: test.expectedStatus,
       startedAt: iso(result.startTime), durationMs: whole(result.duration), workerIndex: result.workerIndex,
-      willRetry: failed && result.retry < test.retries && !this.session.aborted,
-      errors: (result.errors ?? []).map(wireError), attachments: this.attachments.wire(result.attachments),
+      willRetry,
+      errors: (result.errors ?? []).map(wireError), attachments: this.attachments.wire([...result.attachments ?? [], ...evidence ? [evidence] : []]),
       annotations: wireAnnotations(result.annotations ?? test.annotations),
     });
     this.attachments.prune(result.attachments);
@@ -199,6 +212,8 @@ class Reporter {
       this.session.fail('internal', 'Playwright would run nothing of what was selected, and says no reason');
       return undefined;
     }
+    if (result.status !== 'interrupted' && this.begun)
+      this.session.recording?.ended();
     // Tests whose worker had to be killed after an abort: Playwright says nothing more of them.
     for (const [interrupted, test] of [...this.running])
       this.onTestEnd(test, { ...interrupted, status: 'interrupted', errors: [] });
@@ -213,7 +228,7 @@ class Reporter {
   async onExit(): Promise<void> {
     if (this.alone) {
       this.session.workers.dropSpare();
-      await this.session.runAlone(this.alone.ids, this.alone.projects);
+      await this.session.runAlone(this.alone.ids, this.alone.projects, this.record);
     }
     this.session.workers.dropSpare();
     if (this.session.live) {
@@ -223,6 +238,18 @@ class Reporter {
     this.session.ended = true;
     this.session.channel.send({ type: 'bye' });
     await this.session.channel.drain();
+  }
+
+  /** A trial has none: what test.describe.configure asks for goes before the command line. */
+  private forbidRetries(suite: Suite): void {
+    if (this.session.start.trial)
+      suite.allTests().forEach(test => test.retries = 0);
+  }
+
+  private startRecording(config: any): void {
+    const { session } = this;
+    const recording = session.recording = new Recording(config.projects, message => session.channel.send({ type: 'warning', code: 'not-recorded', message }));
+    session.workers.onInit = message => recording.instruct(message);
   }
 
   private list(root: Suite, tests: TestCase[], focused: boolean): void {

@@ -5,6 +5,7 @@ import { findInnards } from './innards';
 import { Live } from './live';
 import { keepLoadErrorsAside } from './loading';
 import type { Playwright } from './playwright';
+import type { Trial } from './protocol';
 import type { Session } from './session';
 
 /** Returns at once; the run goes on until Playwright ends the process. */
@@ -35,12 +36,20 @@ export function runPlaywright(session: Session, playwright: Playwright): void {
     args.push(`--config=${start.config}`);
   if (start.workers)
     args.push(`--workers=${start.workers}`);
+  if (start.trial)
+    args.push(...trialOptions(start.trial));
   if (mode === 'list')
     args.push('--list');
   if (mode === 'only')
     args.push(...selectByIds(start.only!, results));
   process.argv = [process.argv[0], playwright.cli, ...args];
   require(playwright.cli);
+}
+
+/** How Playwright is asked to try something out. The reporter sees to retries that a file asks for itself. */
+export function trialOptions(trial: Trial): string[] {
+  const repeat = Math.max(trial.repeat ?? 1, trial.sabotage?.length ?? 0, 1);
+  return ['--retries=0', `--repeat-each=${repeat}`, ...trial.trace ? ['--trace=on'] : []];
 }
 
 /** Where Playwright's own reporters write, and how. */

@@ -6,6 +6,7 @@ import type { Live } from './live';
 import type { LoadError } from './loading';
 import type { Playwright } from './playwright';
 import type { FailCode, Select, Start } from './protocol';
+import type { Recording } from './recording';
 import type { Listed } from './selection';
 import type { Workers } from './workers';
 
@@ -26,6 +27,8 @@ export interface Session {
   /** Both where several processes share the run. */
   innards?: Innards;
   live?: Live;
+  /** While traces are recorded as evidence. */
+  recording?: Recording;
   loadErrors: LoadError[];
   /** What another process has listed, where this one runs a selection that is known already. */
   listedBefore: Listed[];
@@ -34,7 +37,7 @@ export interface Session {
   /** Ends the process after telling why. */
   fail(code: FailCode, message: string): void;
   /** Runs these set-up tests, that nothing selected depends on, in another process; never comes back. */
-  runAlone(ids: string[], projects: string[]): Promise<never>;
+  runAlone(ids: string[], projects: string[], record?: boolean): Promise<never>;
   /** Playwright 1.62 and later hand an error that one reporter throws to all of them; before, it is only printed. */
   reportersSeeEachOthersErrors: boolean;
   /** Stops the process that merges reports. */

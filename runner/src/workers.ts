@@ -30,6 +30,8 @@ export interface HangLimits {
 export class Workers {
   private byIndex = new Map<number, Worker>();
   private spare: Spare | undefined;
+  /** Changes the message that tells a process what it is for. */
+  onInit: (message: any) => any = message => message;
   onHung: (test: TestCase, retry: number, limitMs: number) => void = () => {};
 
   constructor(private limits: HangLimits) {}
@@ -94,7 +96,7 @@ export class Workers {
             this.byIndex.delete(index);
         });
       }
-      return (send as any).call(child, message, ...rest);
+      return (send as any).call(child, message?.method === '__init__' ? this.onInit(message) : message, ...rest);
     }) as typeof child.send;
     // console.log in a test comes as a message; what its own child processes print comes through the pipes.
     for (const stream of [child.stdout, child.stderr]) {

@@ -47,6 +47,9 @@ func (m *Mirrors) sparing(ctx context.Context, src checkout.Source, dir string) 
 	if !ok {
 		return false
 	}
+	if _, err := os.Lstat(filepath.Join(kept, patchedMark)); !errors.Is(err, fs.ErrNotExist) {
+		return false // what a patch changed is beyond what restore compares: the way in which files are written, for one
+	}
 	if has, err := os.ReadDir(m.spares(src)); err == nil && len(has) >= maxSpares {
 		return false
 	}

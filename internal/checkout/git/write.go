@@ -75,24 +75,16 @@ func (m *Mirrors) Commit(ctx context.Context, src checkout.Source, c checkout.Ch
 	}
 	ctx, cancel := context.WithTimeout(ctx, localTimeout)
 	defer cancel()
-	scratch, err := os.MkdirTemp(m.Root, "commit-")
+	scratch, patch, err := m.scratch(c.Patch)
 	if err != nil {
-		return "", fault.Wrap(err, fault.Unavailable, "The service cannot write to its folder.")
+		return "", err
 	}
 	defer os.RemoveAll(scratch) //nolint:errcheck // what is left is found by its name, and holds nothing after this
-	patch := filepath.Join(scratch, "patch")
-	if err := os.WriteFile(patch, []byte(c.Patch), 0o600); err != nil {
-		return "", fault.Wrap(err, fault.Unavailable, "The service cannot write to its folder.")
-	}
 	git.env = []string{"GIT_INDEX_FILE=" + filepath.Join(scratch, "index"),
 		"GIT_AUTHOR_NAME=" + c.Author.Name, "GIT_AUTHOR_EMAIL=" + c.Author.Email, "GIT_AUTHOR_DATE=" + stamp(c.At),
 		"GIT_COMMITTER_NAME=" + c.Committer.Name, "GIT_COMMITTER_EMAIL=" + c.Committer.Email, "GIT_COMMITTER_DATE=" + stamp(c.At)}
-	if _, err := git.run(ctx, "read-tree", "--end-of-options", c.Base+"^{tree}"); err != nil {
-		return "", fault.Wrap(err, fault.Unavailable, "The commit %.10s cannot be read: %s", c.Base, saidBy(err))
-	}
-	if _, err := git.run(ctx, "apply", "--cached", "--whitespace=nowarn", "--", patch); err != nil {
-		return "", fault.Wrap(err, fault.Invalid, "The change does not fit commit %.10s: %s", c.Base, strings.ReplaceAll(saidBy(err), patch, "patch")).
-			WithCode("patch-refused").WithFix("Make it anew from the branch as it is now.")
+	if err := git.stage(ctx, c.Base, patch); err != nil {
+		return "", err
 	}
 	tree, err := git.run(ctx, "write-tree")
 	if err != nil {

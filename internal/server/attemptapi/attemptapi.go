@@ -33,6 +33,7 @@ func (a *API) Mount(mux *http.ServeMux) {
 	post(mux, a, attempt.Plan, d.TakeListing)
 	post(mux, a, attempt.Selected, d.TakeChosen)
 	post(mux, a, attempt.Pin, d.Pin)
+	post(mux, a, attempt.EditsMade, d.TakeEdited)
 	post(mux, a, attempt.Lease, d.Lease)
 	post(mux, a, attempt.Events, d.TakeBatch)
 	post(mux, a, attempt.Begin, d.BeginUpload)
