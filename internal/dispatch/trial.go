@@ -21,11 +21,14 @@ func (d *Dispatcher) TakeEdited(ctx context.Context, a Attempt, e attempt.Edited
 	if err := checkEdited(e); err != nil {
 		return attempt.Orders{}, err
 	}
-	return attempt.Orders{}, d.Store.UpdateAttempt(ctx, a.ID, func(a *Attempt, _ *run.Run) error {
-		if !a.State.Open() {
+	return attempt.Orders{}, d.Store.UpdateAttempt(ctx, a.ID, func(a *Attempt, r *run.Run) error {
+		switch {
+		case !a.State.Open():
 			return superseded(*a)
+		case r.Trial == nil || len(r.Trial.Edits) == 0:
+			return fault.New(fault.Conflict, "This run has no edits to make.")
 		}
-		a.HeartbeatAt = d.Clock()
+		a.HeartbeatAt, r.Edited = d.Clock(), &e
 		return nil
 	})
 }

@@ -18,7 +18,7 @@ import (
 
 // Recorded is the name under which a trace is kept that was recorded for evidence alone; it
 // is removed once it was read.
-const Recorded = "evidence"
+const Recorded = "evidence.zip"
 
 // Every is how often evidence of one commit and environment is recorded: the application
 // changes without a commit of the tests.
