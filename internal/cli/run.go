@@ -24,6 +24,7 @@ type Commands struct {
 	Results     Results     `cmd:"" group:"Calling a service" help:"List a run's results."`
 	Report      Report      `cmd:"" group:"Calling a service" help:"Print the address of a run's HTML report."`
 	Tests       Tests       `cmd:"" group:"Calling a service" help:"List the tests that can be run."`
+	Heal        Heal        `cmd:"" group:"Calling a service" help:"Heal the failing tests of a run, and open a pull request with the repair."`
 	Collections Collections `cmd:"" group:"Calling a service" help:"List the collections that can be run."`
 	Init        Init        `cmd:"" group:"A tests repository" help:"Turn a Playwright repository into one that TAS can run."`
 	Completion  Completion  `cmd:"" group:"This program" help:"Print what makes a shell complete commands and flags."`

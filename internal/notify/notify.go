@@ -43,12 +43,12 @@ const (
 	RunFinished     Type = "run.finished"
 	BugOpened       Type = "bug.opened"
 	BugReopened     Type = "bug.reopened"
-	SessionFinished Type = "session.finished" // nothing sends it yet, so nobody can choose it
-	Test            Type = "test"             // asked for by a person, and sent whatever the filter says
+	SessionFinished Type = "session.finished"
+	Test            Type = "test" // asked for by a person, and sent whatever the filter says
 )
 
 // Types lists what a destination can choose.
-func Types() []Type { return []Type{RunFinished, BugOpened, BugReopened} }
+func Types() []Type { return []Type{RunFinished, BugOpened, BugReopened, SessionFinished} }
 
 // Filter says what a destination hears of.
 type Filter struct {

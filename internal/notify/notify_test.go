@@ -108,7 +108,7 @@ func TestCheck(t *testing.T) {
 		"name":     {func(d *notify.Destination) { d.Name = " " }, "characters"},
 		"kind":     {func(d *notify.Destination) { d.Kind = "pigeon" }, "offered"},
 		"events":   {func(d *notify.Destination) { d.Filter.Events = nil }, "at least one"},
-		"session":  {func(d *notify.Destination) { d.Filter.Events = []notify.Type{notify.SessionFinished} }, "offered"},
+		"test":     {func(d *notify.Destination) { d.Filter.Events = []notify.Type{notify.Test} }, "offered"},
 		"glob":     {func(d *notify.Destination) { d.Filter.Branches = []string{"a["} }, "no pattern"},
 		"nobody":   {func(d *notify.Destination) { d.Kind = notify.Email }, "1 to 20"},
 		"mail":     {func(d *notify.Destination) { d.Kind, d.To = notify.Email, []string{"a@b.example\r\nBcc: c@d.example"} }, "no e-mail address"},

@@ -15,7 +15,7 @@ import (
 )
 
 // Command is what a comment asks for: its first line is "/tas run", alone or with a
-// pattern that chooses tests.
+// pattern that chooses tests, or "/tas heal".
 type Command struct {
 	Verb string `json:"verb"`           // run, heal, generate, or what else was written
 	Rest string `json:"rest,omitempty"` // the pattern of run
@@ -105,10 +105,13 @@ func (d commands) Do(ctx context.Context, a action.Action) (json.RawMessage, str
 
 // carry carries a command out.
 func (s *Service) carry(ctx context.Context, l Link, w commandWish) (forge.Reaction, error) {
-	if w.Command.Verb != "run" {
+	repo, _ := l.knows(w.Repo)
+	switch {
+	case w.Command.Verb == "heal" && w.Command.Rest == "" && s.Heal != nil:
+		return s.heal(ctx, l, run.Pull{Repo: repo, Number: w.Number}, w.Comment)
+	case w.Command.Verb != "run":
 		return forge.Puzzled, nil
 	}
-	repo, _ := l.knows(w.Repo)
 	in := run.StartInput{Selection: run.Selection{Kind: run.SelectSuite}, Trigger: run.TriggerCI, Pull: &run.Pull{Repo: repo, Number: w.Number},
 		OnceKey: fmt.Sprintf("comment/%s/%s", l.Project.ID, w.Comment)}
 	if w.Command.Rest != "" {
@@ -130,6 +133,30 @@ func (s *Service) carry(ctx context.Context, l Link, w commandWish) (forge.React
 		return forge.Puzzled, nil
 	}
 	return forge.Agreed, err
+}
+
+// heal starts the healing of the latest run of a pull request that failed and speaks still.
+func (s *Service) heal(ctx context.Context, l Link, at run.Pull, comment string) (forge.Reaction, error) {
+	runs, err := s.speaking(ctx, l.Project.ID, at)
+	if err != nil {
+		return "", err
+	}
+	sign := forge.Puzzled
+	for _, r := range runs {
+		if r.Phase != run.Failed {
+			continue
+		}
+		err := s.Heal(ctx, account.Actor{ProjectID: l.Project.ID, Via: account.ViaForge}, r.ID, at, fmt.Sprintf("comment/%s/%s/%s", l.Project.ID, comment, r.ID))
+		switch fault.KindOf(err) {
+		case fault.Invalid, fault.Conflict:
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		sign = forge.Agreed
+	}
+	return sign, nil
 }
 
 // reactions answers comments.

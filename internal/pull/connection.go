@@ -166,6 +166,9 @@ type Service struct {
 	Receivers map[forge.Kind]forge.Receiver
 	// Connect answers a forge; what it answers is kept for the next call of the same Dial.
 	Connect func(d Dial) (forge.Forge, error)
+	// Heal, when set, starts the healing of a run, once for each key; what comes of it is told
+	// at a pull request.
+	Heal func(ctx context.Context, actor account.Actor, runID string, at run.Pull, onceKey string) error
 	// Merger merges at the local forge.
 	Merger Merger
 	// Settled hear that a pull request was merged or closed; each may be told again.

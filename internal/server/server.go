@@ -170,7 +170,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 		return nil, err
 	}
 
-	healing, err := s.wireHealing(runs, bugs, metrics)
+	healing, err := s.wireHealing(runs, bugs, notes, metrics)
 	if err != nil {
 		return nil, err
 	}
