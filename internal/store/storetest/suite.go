@@ -28,7 +28,7 @@ func Run(t *testing.T, open func(t *testing.T) (one, other *store.DB)) {
 		"updates are kept": updatesAreKept, "errors undo": errorsUndo, "two listings": twoListings, "lookups": lookups,
 		"queue": queue, "lost shards": lostShards, "once": onceFromTwo, "order": order, "pages": pages, "odd text": oddText, "history": durations, "leader": leader,
 		"bugs": bugs, "judged": judged, "collections": collections, "outcomes": outcomes, "looks": looks,
-		"links": links, "administrators": administrators, "sessions": sessions, "audit": audit, "slugs": slugs, "actions": actions, "claims": claims, "policies": policies, "connections": connections, "deliveries": deliveries, "refreshes": refreshes, "pull runs": pullRuns, "pull numbers": pullNumbers, "pull records": pullRecords, "announced": announced, "destinations": destinations,
+		"links": links, "administrators": administrators, "sessions": sessions, "audit": audit, "slugs": slugs, "actions": actions, "claims": claims, "policies": policies, "connections": connections, "deliveries": deliveries, "refreshes": refreshes, "pull runs": pullRuns, "pull numbers": pullNumbers, "pull records": pullRecords, "announced": announced, "destinations": destinations, "agent sessions": agentSessions, "batch once": batchOnce, "evidence": keptEvidence, "trials": hidden,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
