@@ -160,6 +160,7 @@ type Session struct {
 	CreatedAt  time.Time
 	StartedAt  *time.Time
 	FinishedAt *time.Time
+	ResumedAt  *time.Time // a person had it go on after it was over; nil else
 }
 
 // EventKind says what an event tells.

@@ -241,8 +241,12 @@ func (s *Service) step(ctx context.Context, st *Step) (err error) {
 		}
 		st.StartedAt = &st.Now
 	}
+	from := *st.StartedAt
+	if st.ResumedAt != nil {
+		from = *st.ResumedAt
+	}
 	switch l := s.Limits; {
-	case l.Time > 0 && st.Now.Sub(*st.StartedAt) > l.Time:
+	case l.Time > 0 && st.Now.Sub(from) > l.Time:
 		return give(Failed, "budget-time", "The session took longer than its limit of %s.", l.Time)
 	case l.Executions > 0 && st.Usage.Executions > l.Executions:
 		return give(Failed, "budget-executions", "The session used up its limit of %d executions of tests.", l.Executions)

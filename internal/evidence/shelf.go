@@ -128,6 +128,9 @@ func (s *Shelf) Of(ctx context.Context, projectID, testID, browser, environment 
 	return kept, tests, nil
 }
 
+// Open answers what one passing run knows of a test.
+func (s *Shelf) Open(ctx context.Context, k Kept) (Test, error) { return s.read(ctx, k.Key) }
+
 func (s *Shelf) read(ctx context.Context, key string) (t Test, err error) {
 	b, err := s.Blobs.Open(ctx, key)
 	if err != nil {

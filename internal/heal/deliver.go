@@ -102,6 +102,9 @@ func summary(st *state, outs []agent.Outcome, repaired bool) string {
 // doubtful reports whether a repair is only to be proposed, and why.
 func (st *state) doubtful() (bool, string) {
 	for _, f := range st.Findings {
+		if f.Chosen {
+			return true, "a person chose the element."
+		}
 		if f.Edit >= 0 && f.Outcome != relocate.Heal {
 			return true, fmt.Sprintf("%s is likely to be the element, but not surely enough (%.2f).", quoted(f.After), f.P)
 		}
@@ -145,7 +148,7 @@ func (s *Service) tellBugs(ctx context.Context, x *agent.Step, st *state, r run.
 // deliver opens a pull request for a repair, if the caller wanted one, and waits a while until
 // it is there.
 func (s *Service) deliver(ctx context.Context, x *agent.Step, st *state, r run.Run) error {
-	if !x.Batch.Wish.AutoCreatePR {
+	if !x.Batch.Wish.AutoCreatePR && !st.Wanted {
 		x.Note(agent.Decided, "The caller wanted no pull request: the change is kept in the session.")
 		x.End(x.Summary)
 		return s.remark(ctx, x, st, r)

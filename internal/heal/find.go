@@ -66,7 +66,7 @@ func sameEdit(a, b attempt.Edit) bool {
 
 // find finds out why one result fails.
 func (s *Service) find(ctx context.Context, x *agent.Step, r, t run.Run, f failure, res run.Result) (Finding, *attempt.Edit, error) {
-	out := Finding{TestID: f.TestID, Browser: f.Browser, Title: f.Title, File: f.File, RunID: t.ID, Edit: -1}
+	out := Finding{TestID: f.TestID, Browser: f.Browser, Title: f.Title, File: f.File, RunID: t.ID, Edit: -1, Part: -1, Environment: evidence.Environment(r)}
 	if !res.Status.Failing() {
 		if res.Status == run.StatusSkipped {
 			out.Class, out.Why = Unknown, "It was skipped when it was executed again."
@@ -109,18 +109,18 @@ func (s *Service) proposed(out Finding, j Judgement, c Case) (Finding, *attempt.
 		out.Candidates = append(out.Candidates, CandidateSeen{Label: labelOf(a.Element), Path: a.Element.Path, Rival: rivalOf(a.Element, c.Failed.Steps[c.Step].Page),
 			Share: a.Share, Why: a.Why, Vetoes: a.Vetoes, Box: a.Element.Box})
 	}
+	out.Part = p.Part
+	for _, f := range c.Failed.Steps[c.Step].Stack {
+		out.Stack = append(out.Stack, attempt.Location{File: f.File, Line: f.Line, Column: f.Column})
+	}
 	if p.After == "" || p.Outcome == relocate.Report {
 		return out, nil, nil
 	}
-	var stack []attempt.Location
-	for _, f := range c.Failed.Steps[c.Step].Stack {
-		stack = append(stack, attempt.Location{File: f.File, Line: f.Line, Column: f.Column})
-	}
-	if len(stack) == 0 {
+	if len(out.Stack) == 0 {
 		out.Why += " The trace does not tell where the step is in the source."
 		return out, nil, nil
 	}
-	return out, &attempt.Edit{Stack: stack, Locator: out.Step.Locator, Part: p.Part, Replacement: p.After}, nil
+	return out, &attempt.Edit{Stack: out.Stack, Locator: out.Step.Locator, Part: p.Part, Replacement: p.After}, nil
 }
 
 // traceOf reads the trace of a result of a trial; nothing where there is none.

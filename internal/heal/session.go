@@ -129,6 +129,9 @@ func (s *Service) awaited(ctx context.Context, x *agent.Step, st *state, what st
 // begin has the failing tests executed again, unchanged: some pass then, and of the others a
 // trace is needed.
 func (s *Service) begin(ctx context.Context, x *agent.Step, st *state, r run.Run) error {
+	if len(st.Edits) > 0 { // a person chose what is tried
+		return s.prove(ctx, x, st, r)
+	}
 	tests := slices.Clone(x.TestIDs)
 	if len(tests) > maxReproduced {
 		x.Note(agent.Decided, "%d tests fail in the same way: %d of them are looked at first.", len(tests), maxReproduced)

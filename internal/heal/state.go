@@ -26,6 +26,7 @@ type state struct {
 	Passed   []string           `json:"passed,omitempty"` // tests of the session that the repair was seen to heal
 	Others   []string           `json:"others,omitempty"` // tests that failed in the run for another reason
 	Asked    int                `json:"asked,omitempty"`  // how often the delivery was looked after
+	Wanted   bool               `json:"wanted,omitempty"` // a person approved it: it is delivered whatever the caller wanted
 }
 
 // failure is a failed test as the session began with it.
@@ -44,23 +45,27 @@ type failure struct {
 
 // Finding is what was found out about one failed test in one browser.
 type Finding struct {
-	TestID     string           `json:"testId"`
-	Browser    string           `json:"browser"`
-	Title      string           `json:"title"`
-	File       string           `json:"file"`
-	Class      Class            `json:"class"`
-	Why        string           `json:"why"`
-	Evidence   []string         `json:"evidence,omitempty"`
-	Confidence float64          `json:"confidence"`
-	RunID      string           `json:"runId"` // in which it was seen
-	Step       *StepSeen        `json:"step,omitempty"`
-	Before     string           `json:"before,omitempty"` // part of the locator
-	After      string           `json:"after,omitempty"`  // what is to stand there
-	Outcome    relocate.Outcome `json:"outcome,omitempty"`
-	P          float64          `json:"p,omitempty"`
-	Margin     float64          `json:"margin,omitempty"`
-	Candidates []CandidateSeen  `json:"candidates,omitempty"`
-	Edit       int              `json:"edit"` // of the session's edits; -1 for none
+	TestID      string             `json:"testId"`
+	Browser     string             `json:"browser"`
+	Title       string             `json:"title"`
+	File        string             `json:"file"`
+	Class       Class              `json:"class"`
+	Why         string             `json:"why"`
+	Evidence    []string           `json:"evidence,omitempty"`
+	Confidence  float64            `json:"confidence"`
+	RunID       string             `json:"runId"` // in which it was seen
+	Step        *StepSeen          `json:"step,omitempty"`
+	Before      string             `json:"before,omitempty"` // part of the locator
+	After       string             `json:"after,omitempty"`  // what is to stand there
+	Outcome     relocate.Outcome   `json:"outcome,omitempty"`
+	P           float64            `json:"p,omitempty"`
+	Margin      float64            `json:"margin,omitempty"`
+	Candidates  []CandidateSeen    `json:"candidates,omitempty"`
+	Edit        int                `json:"edit"`            // of the session's edits; -1 for none
+	Part        int                `json:"part"`            // of the locator that is broken
+	Stack       []attempt.Location `json:"stack,omitempty"` // of the step
+	Environment string             `json:"environment"`
+	Chosen      bool               `json:"chosen,omitempty"` // by a person
 }
 
 // StepSeen is the step at which a test failed.

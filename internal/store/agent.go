@@ -36,6 +36,7 @@ type agentDetail struct {
 	Tries     int                `json:"tries,omitempty"`
 	NotBefore *time.Time         `json:"notBefore,omitempty"`
 	CancelBy  string             `json:"cancelBy,omitempty"`
+	ResumedAt *time.Time         `json:"resumedAt,omitempty"`
 }
 
 func scanBatch(r row) (b agent.Batch, err error) {
@@ -61,7 +62,7 @@ func scanAgent(r row) (x agent.Session, err error) {
 		return x, err
 	}
 	x.Stage, x.Title, x.TestIDs, x.Outcomes, x.Summary, x.Patch, x.Changes = d.Stage, d.Title, d.TestIDs, d.Outcomes, d.Summary, d.Patch, d.Changes
-	x.Pull, x.Problem, x.Usage, x.Decision, x.State, x.Tries, x.CancelBy = d.Pull, d.Problem, d.Usage, d.Decision, d.State, d.Tries, d.CancelBy
+	x.Pull, x.Problem, x.Usage, x.Decision, x.State, x.Tries, x.CancelBy, x.ResumedAt = d.Pull, d.Problem, d.Usage, d.Decision, d.State, d.Tries, d.CancelBy, d.ResumedAt
 	if d.NotBefore != nil {
 		x.NotBefore = *d.NotBefore
 	}
@@ -70,7 +71,7 @@ func scanAgent(r row) (x agent.Session, err error) {
 
 func saveAgent(ctx context.Context, q querier, x *agent.Session) error {
 	d := agentDetail{Stage: x.Stage, Title: x.Title, TestIDs: x.TestIDs, Outcomes: x.Outcomes, Summary: x.Summary, Patch: x.Patch, Changes: x.Changes,
-		Pull: x.Pull, Problem: x.Problem, Usage: x.Usage, Decision: x.Decision, State: x.State, Tries: x.Tries, CancelBy: x.CancelBy}
+		Pull: x.Pull, Problem: x.Problem, Usage: x.Usage, Decision: x.Decision, State: x.State, Tries: x.Tries, CancelBy: x.CancelBy, ResumedAt: x.ResumedAt}
 	if !x.NotBefore.IsZero() {
 		d.NotBefore = &x.NotBefore
 	}

@@ -1,0 +1,113 @@
+package heal
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"tas-service/internal/account"
+	"tas-service/internal/agent"
+	"tas-service/internal/attempt"
+	"tas-service/internal/fault"
+	"tas-service/internal/relocate"
+)
+
+// Words of a person's decision on a session's repair.
+const (
+	Approved = "approved"
+	Rejected = "rejected"
+)
+
+// maxNote bounds what a person says with a decision, in bytes.
+const maxNote = 2000
+
+// Decide notes what a member thinks of a repair. An approved one that has no pull request yet
+// gets one. Errors: fault.Conflict for a session that goes on, that has no repair, or that was
+// decided otherwise.
+func (s *Service) Decide(ctx context.Context, actor account.Actor, id, word, note string) error {
+	if word != Approved && word != Rejected {
+		return fault.New(fault.Invalid, "%.20q is no decision.", word).WithFix("Approve the repair or reject it.")
+	}
+	if len(note) > maxNote {
+		return fault.New(fault.Invalid, "The note has more than %d bytes.", maxNote).WithFix("Say it in fewer words.")
+	}
+	return s.Agents.Change(ctx, actor, id, func(x *agent.Session, say func(agent.EventKind, string)) error {
+		switch {
+		case !x.Status.Final():
+			return fault.New(fault.Conflict, "The session is not over: there is nothing to decide yet.").WithFix("Wait until it is completed.")
+		case x.Patch == "":
+			return fault.New(fault.Conflict, "The session has no repair, so there is nothing to decide.").WithFix("Look at what it says of the failures.")
+		case x.Decision != nil && x.Decision.Word == word:
+			return nil
+		}
+		x.Decision = &agent.Decision{Word: word, By: actor.By(), At: s.Clock().UTC(), Note: note}
+		text := "The repair was " + word + "."
+		if note != "" {
+			text += " " + note
+		}
+		say(agent.Said, text)
+		if word == Approved && (x.Pull == nil || x.Pull.State == "refused") {
+			// The reconciler delivers it, as it would have at the end.
+			now := s.Clock().UTC()
+			x.Status, x.Stage, x.Pull, x.FinishedAt, x.ResumedAt = agent.Verifying, stageDeliver, nil, nil, &now
+			st, err := load(x.State)
+			if err != nil {
+				return err
+			}
+			st.Asked, st.Wanted = 0, true
+			x.State = st.save()
+		}
+		return nil
+	})
+}
+
+// Choose tries another candidate than the one that was taken, because a person says so: in a
+// new session of its own, with the same proof. What comes of it is a proposal. Errors:
+// fault.Conflict for a session that goes on, fault.Invalid where there is no such candidate.
+func (s *Service) Choose(ctx context.Context, actor account.Actor, id string, finding, candidate int) (agent.Session, error) {
+	x, err := s.Agents.Get(ctx, actor, id)
+	if err != nil {
+		return x, err
+	}
+	if err := actor.MayAs(account.RoleMember, x.ProjectID, "session"); err != nil {
+		return x, err
+	}
+	if !x.Status.Final() {
+		return x, fault.New(fault.Conflict, "The session is not over.").WithFix("Wait until it is completed, or cancel it.")
+	}
+	st, err := load(x.State)
+	if err != nil {
+		return x, err
+	}
+	if finding < 0 || finding >= len(st.Findings) || candidate < 0 || candidate >= len(st.Findings[finding].Candidates) {
+		return x, fault.New(fault.Invalid, "There is no such candidate.").WithFix("Choose one that the session's page lists.")
+	}
+	f := st.Findings[finding]
+	c := f.Candidates[candidate]
+	if c.Rival == "" || f.Step == nil || f.Part < 0 || len(f.Stack) == 0 {
+		return x, fault.New(fault.Invalid, "Nothing names this candidate that would find it alone.").WithFix("Choose another one, or repair the test by hand.")
+	}
+	b, err := s.Store.Batch(ctx, x.BatchID)
+	if err != nil {
+		return x, err
+	}
+	now := s.Clock().UTC()
+	b.ID, b.AskedBy, b.CreatedAt = newID(), actor.By(), now
+	b.Wish.AutoCreatePR = true
+	f.After, f.Edit, f.Outcome, f.Chosen = c.Rival, 0, relocate.Propose, true
+	f.Why = "A person chose the element."
+	f.Candidates = append([]CandidateSeen{c}, slices.Delete(slices.Clone(f.Candidates), candidate, candidate+1)...)
+	fresh := state{Findings: []Finding{f}, Edits: []attempt.Edit{{Stack: f.Stack, Locator: f.Step.Locator, Part: f.Part, Replacement: c.Rival}}}
+	fresh.Failures = slices.DeleteFunc(slices.Clone(st.Failures), func(o failure) bool { return o.TestID != f.TestID || o.Browser != f.Browser })
+	y := agent.Session{ID: newID(), BatchID: b.ID, ProjectID: x.ProjectID, RunID: x.RunID, Kind: agent.Heal, Status: agent.Queued,
+		Title: f.Title, TestIDs: []string{f.TestID}, State: fresh.save(), CreatedAt: now}
+	if _, err := s.Store.CreateBatch(ctx, b, []agent.Session{y}, nil, false); err != nil {
+		return x, err
+	}
+	err = s.Agents.Change(ctx, actor, x.ID, func(_ *agent.Session, say func(agent.EventKind, string)) error {
+		say(agent.Said, fmt.Sprintf("Another candidate is tried in a session of its own: %s.", c.Label))
+		return nil
+	})
+	s.Agents.Wake()
+	return y, err
+}
