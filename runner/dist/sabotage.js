@@ -88,7 +88,7 @@ class Saboteur {
                     break;
                 case 'rival': {
                     const rival = this.selectorOf(spec.rival ?? '', frame);
-                    const there = await this.until(patience, () => this.evaluate(frame, rival, 'elements => elements.length'));
+                    const there = await this.until(Math.min(patience, spec.limitMs || patience), () => this.evaluate(frame, rival, 'elements => elements.length'));
                     if (!there)
                         break;
                     this.tell(state);
@@ -174,7 +174,7 @@ class Saboteur {
     }
     timeoutOf(frame, params, rest) {
         const given = params.timeout ?? rest[0]?.timeout;
-        return given ?? frame._page?._timeoutSettings?.timeout({}) ?? 0;
+        return given ?? plainTimeout(frame._page?._timeoutSettings?.timeout({})) ?? 0;
     }
     /** The parameters and the rest of a message, with which a step waits no longer than it may. */
     limited(state, object, method, params, rest) {
@@ -198,7 +198,10 @@ class Saboteur {
             return;
         const shorter = (own) => own ? Math.min(own, limit) : limit;
         const { timeout } = settings;
-        settings.timeout = (options) => state.over ? timeout.call(settings, options) : shorter(timeout.call(settings, options));
+        settings.timeout = (options) => {
+            const own = timeout.call(settings, options);
+            return state.over ? own : typeof own === 'object' ? { ...own, timeout: shorter(own.timeout) } : shorter(own);
+        };
         const frame = page._mainFrame;
         for (const method of ['waitForURL', 'waitForNavigation']) {
             const wait = frame?.[method];
@@ -206,7 +209,7 @@ class Saboteur {
             if (typeof wait === 'function') {
                 frame[method] = (...args) => {
                     if (!state.over)
-                        args[at] = { ...args[at], timeout: shorter(settings.navigationTimeout(args[at] ?? {})) };
+                        args[at] = { ...args[at], timeout: shorter(plainTimeout(settings.navigationTimeout(args[at] ?? {}))) };
                     return wait.apply(frame, args);
                 };
                 state.undo.push(() => delete frame[method]);
@@ -227,6 +230,10 @@ class Saboteur {
 /** Of Playwright's own making, and no step: before 1.5x an argument says so, then an option. */
 function isInternal(rest) {
     return typeof rest[0] === 'object' && rest[0] !== null ? !!rest[0].internal : !rest[0];
+}
+/** Newer versions keep what can abort a wait beside its timeout. */
+function plainTimeout(timeout) {
+    return typeof timeout === 'object' && timeout !== null ? timeout.timeout : timeout;
 }
 const untimed = new Set(['evalOnSelectorAll', 'querySelector', 'querySelectorAll', 'queryCount', 'highlight', 'evalOnSelector', 'resolveSelector', 'isVisible', 'isHidden']);
 /** Where the parameters themselves say how long to wait. */

@@ -100,7 +100,7 @@ class Saboteur {
           break;
         case 'rival': {
           const rival = this.selectorOf(spec.rival ?? '', frame);
-          const there = await this.until(patience, () => this.evaluate(frame, rival, 'elements => elements.length'));
+          const there = await this.until(Math.min(patience, spec.limitMs || patience), () => this.evaluate(frame, rival, 'elements => elements.length'));
           if (!there)
             break;
           this.tell(state);
@@ -192,7 +192,7 @@ class Saboteur {
 
   private timeoutOf(frame: any, params: any, rest: any[]): number {
     const given = params.timeout ?? rest[0]?.timeout;
-    return given ?? frame._page?._timeoutSettings?.timeout({}) ?? 0;
+    return given ?? plainTimeout(frame._page?._timeoutSettings?.timeout({})) ?? 0;
   }
 
   /** The parameters and the rest of a message, with which a step waits no longer than it may. */
@@ -216,9 +216,12 @@ class Saboteur {
     const settings = page?._timeoutSettings;
     if (!settings || Object.hasOwn(settings, 'timeout'))
       return;
-    const shorter = (own: number) => own ? Math.min(own, limit) : limit;
+    const shorter = (own: number | undefined) => own ? Math.min(own, limit) : limit;
     const { timeout } = settings;
-    settings.timeout = (options: any) => state.over ? timeout.call(settings, options) : shorter(timeout.call(settings, options));
+    settings.timeout = (options: any) => {
+      const own = timeout.call(settings, options);
+      return state.over ? own : typeof own === 'object' ? { ...own, timeout: shorter(own.timeout) } : shorter(own);
+    };
     const frame = page._mainFrame;
     for (const method of ['waitForURL', 'waitForNavigation']) {
       const wait = frame?.[method];
@@ -226,7 +229,7 @@ class Saboteur {
       if (typeof wait === 'function') {
         frame[method] = (...args: any[]) => {
           if (!state.over)
-            args[at] = { ...args[at], timeout: shorter(settings.navigationTimeout(args[at] ?? {})) };
+            args[at] = { ...args[at], timeout: shorter(plainTimeout(settings.navigationTimeout(args[at] ?? {}))) };
           return wait.apply(frame, args);
         };
         state.undo.push(() => delete frame[method]);
@@ -249,6 +252,11 @@ class Saboteur {
 /** Of Playwright's own making, and no step: before 1.5x an argument says so, then an option. */
 function isInternal(rest: any[]): boolean {
   return typeof rest[0] === 'object' && rest[0] !== null ? !!rest[0].internal : !rest[0];
+}
+
+/** Newer versions keep what can abort a wait beside its timeout. */
+function plainTimeout(timeout: any): number | undefined {
+  return typeof timeout === 'object' && timeout !== null ? timeout.timeout : timeout;
 }
 
 const untimed = new Set(['evalOnSelectorAll', 'querySelector', 'querySelectorAll', 'queryCount', 'highlight', 'evalOnSelector', 'resolveSelector', 'isVisible', 'isHidden']);
