@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -177,14 +179,16 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestTemplate leaves out what differs from one run to the next.
+// TestTemplate leaves out what differs from one run to the next. The runner has the same rule
+// and is held to the same cases.
 func TestTemplate(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]string{
-		"http://127.0.0.1:4711/a": "loopback/a", "http://localhost/a": "loopback/a", "https://Shop.example:8443/a/": "shop.example:8443/a/", "https://h/orders/12/lines/3?b=2&a=1&a=2": "h/orders/{}/lines/{}?a&b",
-		"https://h/u/0190a6c4-7f3e-7a11-9c1e-2b9f3d8e5a77": "h/u/{}", "https://h/f/d618db771ab6e3d2": "h/f/{}", "https://h/2026-11-21/x": "h/{}/x", "https://h/products/tide-mug": "h/products/tide-mug", "https://h/v2/api": "h/v2/api",
-		"https://h/s/AAAAAGsC9xFqliyrH8uMI8Q5JattN6AI": "h/s/{}", "https://user:s3cret@h/a#frag": "h/a", "about:blank": "", "data:text/html,x": "", "": "", "https://%zz": "", "ws://h/x": "",
-	} {
+	text, err := os.ReadFile(filepath.Join("testdata", "templates.json"))
+	var cases map[string]string
+	if err := errors.Join(err, json.Unmarshal(text, &cases)); err != nil || len(cases) < 20 {
+		t.Fatalf("%d cases: %v", len(cases), err)
+	}
+	for in, want := range cases {
 		if got, _ := template(in); got != want {
 			t.Errorf("%s: %q, want %q", in, got, want)
 		}

@@ -166,6 +166,7 @@ class Reporter {
             startedAt: iso(result.startTime), durationMs: whole(result.duration), workerIndex: result.workerIndex,
             willRetry,
             errors: (result.errors ?? []).map(text_1.wireError), attachments: this.attachments.wire([...result.attachments ?? [], ...evidence ? [evidence] : []]),
+            sabotaged: this.session.workers.sabotaged.has(`${test.id} ${result.retry}`) || undefined,
             annotations: (0, tests_1.wireAnnotations)(result.annotations ?? test.annotations),
         });
         this.attachments.prune(result.attachments);

@@ -18,7 +18,7 @@ function runPlaywright(session, playwright) {
     Object.assign(process.env, session.browsers.environment(), reportEnvironment(start.outDir));
     unsetReportVariables(process.env);
     if (mode !== 'list')
-        session.workers.watchForks(playwright);
+        session.workers.watchForks(playwright, start.trial?.sabotage);
     session.browsers.link(playwright);
     (0, loading_1.keepLoadErrorsAside)(playwright, loadError => session.loadErrors.push(loadError));
     if (start.shards) {

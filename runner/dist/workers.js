@@ -5,6 +5,7 @@ exports.Workers = exports.reportedOutputBytes = void 0;
 // before Playwright is loaded; the first message to a worker tells which index it has. Two things need the handle:
 // a test whose process does nothing any more is killed, and a test that prints without end is cut short.
 const childProcess = require("child_process");
+const sabotaging_1 = require("./sabotaging");
 const spare_1 = require("./spare");
 /** What the reports keep of the output of one try of a test. 100 MB would go into the blob, the HTML and memory. */
 exports.reportedOutputBytes = 1024 * 1024;
@@ -13,6 +14,8 @@ class Workers {
     limits;
     byIndex = new Map();
     spare;
+    /** The tries, as `id retry`, whose process said that it had done its sabotage. */
+    sabotaged = new Set();
     /** Changes the message that tells a process what it is for. */
     onInit = message => message;
     onHung = () => { };
@@ -20,9 +23,10 @@ class Workers {
         this.limits = limits;
     }
     /** To be called before Playwright is loaded: it may keep the function. */
-    watchForks(playwright) {
-        const fork = childProcess.fork;
-        this.spare = (0, spare_1.forkSpare)(playwright, fork);
+    watchForks(playwright, sabotage) {
+        const plain = childProcess.fork;
+        const fork = sabotage?.length ? (0, sabotaging_1.forkSaboteurs)(playwright, sabotage, plain) : plain;
+        this.spare = sabotage?.length ? undefined : (0, spare_1.forkSpare)(playwright, fork);
         childProcess.fork = (...args) => {
             const child = this.spare?.take(args[0], args[1]) ?? fork.apply(childProcess, args);
             this.adopt(child);
@@ -84,6 +88,10 @@ class Workers {
         gate(child, 'message', message => this.cutMessage(worker, message));
     }
     cutMessage(worker, message) {
+        if (message?.method === sabotaging_1.doneMessage) {
+            this.sabotaged.add(`${message.params?.testId} ${message.params?.retry}`);
+            return undefined;
+        }
         const { method, params } = message?.params ?? {};
         if (message?.method !== '__dispatch__' || (method !== 'stdOut' && method !== 'stdErr') || !params)
             return message;

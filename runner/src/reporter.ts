@@ -176,6 +176,7 @@ class Reporter {
       startedAt: iso(result.startTime), durationMs: whole(result.duration), workerIndex: result.workerIndex,
       willRetry,
       errors: (result.errors ?? []).map(wireError), attachments: this.attachments.wire([...result.attachments ?? [], ...evidence ? [evidence] : []]),
+      sabotaged: this.session.workers.sabotaged.has(`${test.id} ${result.retry}`) || undefined,
       annotations: wireAnnotations(result.annotations ?? test.annotations),
     });
     this.attachments.prune(result.attachments);

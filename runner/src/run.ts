@@ -17,7 +17,7 @@ export function runPlaywright(session: Session, playwright: Playwright): void {
   unsetReportVariables(process.env);
 
   if (mode !== 'list')
-    session.workers.watchForks(playwright);
+    session.workers.watchForks(playwright, start.trial?.sabotage);
   session.browsers.link(playwright);
   keepLoadErrorsAside(playwright, loadError => session.loadErrors.push(loadError));
   if (start.shards) {

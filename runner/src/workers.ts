@@ -3,6 +3,8 @@
 // a test whose process does nothing any more is killed, and a test that prints without end is cut short.
 import * as childProcess from 'child_process';
 import type { Playwright } from './playwright';
+import type { Sabotage } from './protocol';
+import { doneMessage, forkSaboteurs } from './sabotaging';
 import { forkSpare, type Spare } from './spare';
 import type { TestCase } from './tests';
 
@@ -30,6 +32,8 @@ export interface HangLimits {
 export class Workers {
   private byIndex = new Map<number, Worker>();
   private spare: Spare | undefined;
+  /** The tries, as `id retry`, whose process said that it had done its sabotage. */
+  readonly sabotaged = new Set<string>();
   /** Changes the message that tells a process what it is for. */
   onInit: (message: any) => any = message => message;
   onHung: (test: TestCase, retry: number, limitMs: number) => void = () => {};
@@ -37,9 +41,10 @@ export class Workers {
   constructor(private limits: HangLimits) {}
 
   /** To be called before Playwright is loaded: it may keep the function. */
-  watchForks(playwright: Playwright): void {
-    const fork: any = childProcess.fork;
-    this.spare = forkSpare(playwright, fork);
+  watchForks(playwright: Playwright, sabotage?: Sabotage[]): void {
+    const plain: any = childProcess.fork;
+    const fork = sabotage?.length ? forkSaboteurs(playwright, sabotage, plain) : plain;
+    this.spare = sabotage?.length ? undefined : forkSpare(playwright, fork);
     (childProcess as any).fork = (...args: any[]) => {
       const child: childProcess.ChildProcess = this.spare?.take(args[0], args[1]) ?? fork.apply(childProcess, args);
       this.adopt(child);
@@ -107,6 +112,10 @@ export class Workers {
   }
 
   private cutMessage(worker: Worker, message: any): any {
+    if (message?.method === doneMessage) {
+      this.sabotaged.add(`${message.params?.testId} ${message.params?.retry}`);
+      return undefined;
+    }
     const { method, params } = message?.params ?? {};
     if (message?.method !== '__dispatch__' || (method !== 'stdOut' && method !== 'stdErr') || !params)
       return message;

@@ -1,0 +1,294 @@
+// Loaded before everything else into Playwright's worker processes of a trial with sabotage, and nowhere else. A test
+// that is worth having fails when the application breaks at the step that it is about: here the application breaks, as
+// far as the test can see. What the test's code asks of the browser passes through one method of Playwright's client;
+// at the step that is meant, that method does harm first.
+import * as fs from 'fs';
+import Module = require('module');
+import * as path from 'path';
+import type { Sabotage } from './protocol';
+import { breakElements, type Broken, type Order, type Print } from './sabotage-page';
+import { doneMessage, variable, type Instructions } from './sabotaging';
+import { template } from './template';
+
+/** What was done to one try of a test. */
+interface State {
+  info: any;
+  spec: Sabotage;
+  /** How many steps with the selector are still to come before. */
+  turn: number;
+  reached: boolean;
+  over: boolean;
+  undo: (() => unknown)[];
+}
+
+const longestLookMs = 30_000;
+const betweenLooksMs = 50;
+const betweenRepairsMs = 100;
+
+class Saboteur {
+  private state: State | undefined;
+  private send!: (...args: any[]) => Promise<any>;
+  private connection: any;
+
+  constructor(private instructions: Instructions) {}
+
+  /** Wraps the client's one way to the browser. */
+  install(connection: any): void {
+    const saboteur = this;
+    const prototype = Object.getPrototypeOf(connection);
+    const send = this.send = prototype.sendMessageToServer;
+    if (typeof send !== 'function')
+      throw new Error('tas-runner: this version of Playwright cannot be sabotaged');
+    prototype.sendMessageToServer = function(object: any, method: string, params: any, ...rest: any[]) {
+      const state = saboteur.current();
+      if (!state)
+        return send.call(this, object, method, params, ...rest);
+      saboteur.connection = this;
+      if (!state.reached && !isInternal(rest) && object._type === 'Frame' && params?.selector === state.spec.selector && method === state.spec.method && state.turn-- === 0) {
+        state.reached = true;
+        return saboteur.harm(state, object, method, params, rest).then(changed => send.call(this, object, method, ...saboteur.limited(state, object, method, changed, rest)));
+      }
+      if (state.reached)
+        return send.call(this, object, method, ...saboteur.limited(state, object, method, params, rest));
+      return send.call(this, object, method, params, ...rest);
+    };
+  }
+
+  /** The state of the test that runs now, if its repetition is one to be sabotaged. */
+  private current(): State | undefined {
+    const info = this.info();
+    if (!info)
+      return this.state;
+    if (this.state?.info !== info) {
+      this.end();
+      const spec = this.instructions.sabotage[info.repeatEachIndex];
+      this.state = spec?.kind ? { info, spec, turn: spec.turn ?? 0, reached: false, over: false, undo: [] } : undefined;
+    }
+    return this.state;
+  }
+
+  private info(): any {
+    try {
+      return require(path.join(this.instructions.testDir, 'test')).test.info();
+    } catch {
+      return undefined; // between two tests
+    }
+  }
+
+  private end(): void {
+    const { state } = this;
+    this.state = undefined;
+    if (!state)
+      return;
+    state.over = true;
+    for (const undo of state.undo)
+      void Promise.resolve().then(undo).catch(() => {});
+  }
+
+  /** Does what is to be done at this step and answers its parameters. Whatever goes wrong, the step is taken. */
+  private async harm(state: State, frame: any, method: string, params: any, rest: any[]): Promise<any> {
+    const { spec } = state;
+    // A step that expects nothing there has nothing to wait for.
+    const patience = params.isNot ? 1000 : Math.min(this.timeoutOf(frame, params, rest) || longestLookMs, longestLookMs);
+    try {
+      switch (spec.kind) {
+        case 'remove': case 'handler': case 'text':
+          await this.breakElements(state, frame, params.selector, spec.kind, patience);
+          break;
+        case 'request':
+          await this.failRequests(state, frame);
+          break;
+        case 'rival': {
+          const rival = this.selectorOf(spec.rival ?? '', frame);
+          const there = await this.until(Math.min(patience, spec.limitMs || patience), () => this.evaluate(frame, rival, 'elements => elements.length'));
+          if (!there)
+            break;
+          this.tell(state);
+          return { ...params, selector: there > 1 ? `${rival} >> nth=0` : rival };
+        }
+      }
+    } catch {
+      // A page that is gone: the step will say so.
+    }
+    return params;
+  }
+
+  private async breakElements(state: State, frame: any, selector: string, kind: Order['kind'], patience: number): Promise<void> {
+    const run = (order: Order): Promise<Broken> => this.evaluate(frame, selector, `elements => (${breakElements})(elements, ${JSON.stringify(order)})`);
+    // Nothing is done before there is an element: the page's state begins with it.
+    const there = await this.until(patience, () => this.evaluate(frame, selector, 'elements => elements.length'));
+    const { count, prints } = there ? await run({ kind }) : { count: 0, prints: [] };
+    if (!count)
+      return;
+    this.tell(state);
+    await this.raw(frame.page?.() ?? frame._page, 'addInitScript', { source: `(${breakElements})([], ${JSON.stringify({ kind, prints })})` }).catch(() => {});
+    state.undo.push(() => run({ kind: 'off' }));
+    void this.keepBroken(state, run, kind, prints);
+  }
+
+  /** What the page itself does not know for the same element is found by the selector. */
+  private async keepBroken(state: State, run: (order: Order) => Promise<Broken>, kind: Order['kind'], prints: Print[]): Promise<void> {
+    for (let failures = 0; !state.over && failures < 100;) {
+      await new Promise(resolve => setTimeout(resolve, betweenRepairsMs).unref());
+      if (!state.over)
+        await run({ kind, prints }).then(() => failures = 0, () => failures++);
+    }
+  }
+
+  private async failRequests(state: State, frame: any): Promise<void> {
+    const { calls } = state.spec;
+    const context = (frame.page?.() ?? frame._page).context();
+    let changing = false;
+    const handler = async (route: any) => {
+      const request = route.request();
+      const method = request.method().toUpperCase(), type = request.resourceType();
+      let fits: boolean;
+      if (calls?.length) {
+        const address = template(request.url());
+        fits = calls.some(call => call.method === method && call.path === address);
+      } else {
+        const changes = !['GET', 'HEAD', 'OPTIONS'].includes(method) && type !== 'ping';
+        changing ||= changes;
+        fits = changes || !changing && (type === 'xhr' || type === 'fetch');
+      }
+      if (!fits || state.over)
+        return route.fallback();
+      this.tell(state);
+      return route.fulfill({ status: 500, contentType: 'text/plain', headers: { 'access-control-allow-origin': '*' }, body: 'sabotaged' });
+    };
+    const quietly = (route: any) => handler(route).catch(() => {});
+    const matcher = '**/*';
+    await context._wrapApiCall(() => context.route(matcher, quietly), { internal: true });
+    state.undo.push(() => context._wrapApiCall(() => context.unroute(matcher, quietly), { internal: true }));
+  }
+
+  /** Says to the runner that the sabotage was done to this try. */
+  private tell(state: State): void {
+    if (process.connected)
+      process.send?.({ method: doneMessage, params: { testId: state.info.testId, retry: state.info.retry } });
+  }
+
+  private async until(patience: number, act: () => Promise<any>): Promise<any> {
+    const end = Date.now() + patience;
+    for (;;) {
+      const value = await act().catch(() => undefined);
+      if (value || Date.now() >= end)
+        return value;
+      await new Promise(resolve => setTimeout(resolve, betweenLooksMs));
+    }
+  }
+
+  private async evaluate(frame: any, selector: string, expression: string): Promise<any> {
+    const text = `elements => JSON.stringify((${expression})(elements))`;
+    const { value } = await this.raw(frame, 'evalOnSelectorAll', { selector, expression: text, isFunction: true, arg: { value: { v: 'undefined' }, handles: [] } });
+    return JSON.parse(value.s);
+  }
+
+  /** A message past all that makes a step of it. */
+  private raw(object: any, method: string, params: any): Promise<any> {
+    return this.send.length > 4 ? this.send.call(this.connection, object, method, params, undefined, [], undefined)
+      : this.send.call(this.connection, object, method, params, { internal: true, frames: [], timeout: 0 });
+  }
+
+  private timeoutOf(frame: any, params: any, rest: any[]): number {
+    const given = params.timeout ?? rest[0]?.timeout;
+    return given ?? plainTimeout(frame._page?._timeoutSettings?.timeout({})) ?? 0;
+  }
+
+  /** The parameters and the rest of a message, with which a step waits no longer than it may. */
+  private limited(state: State, object: any, method: string, params: any, rest: any[]): any[] {
+    const limit = state.spec.limitMs ?? 0;
+    const waits = object._type === 'Frame' && (params?.selector !== undefined || method === 'dragAndDrop' || method === 'waitForFunction' || method === 'expect')
+      || object._type === 'ElementHandle' || object._type === 'Page' && method === 'expectScreenshot';
+    if (!limit || !waits || state.over)
+      return [params, ...rest];
+    const page = object._page ?? object._frame?._page ?? (object._type === 'Page' ? object : undefined);
+    const own = this.timeoutOf({ _page: page }, params, rest);
+    const timeout = own ? Math.min(own, limit) : limit;
+    this.limitWaits(state, page, limit);
+    if (typeof rest[0] === 'object' && rest[0] !== null && 'timeout' in rest[0])
+      return [params, { ...rest[0], timeout }];
+    return takesTimeout(object, method, params) ? [{ ...params, timeout }, ...rest] : [params, ...rest];
+  }
+
+  /** What waits on this side: for an event, a request, another address. */
+  private limitWaits(state: State, page: any, limit: number): void {
+    const settings = page?._timeoutSettings;
+    if (!settings || Object.hasOwn(settings, 'timeout'))
+      return;
+    const shorter = (own: number | undefined) => own ? Math.min(own, limit) : limit;
+    const { timeout } = settings;
+    settings.timeout = (options: any) => {
+      const own = timeout.call(settings, options);
+      return state.over ? own : typeof own === 'object' ? { ...own, timeout: shorter(own.timeout) } : shorter(own);
+    };
+    const frame = page._mainFrame;
+    for (const method of ['waitForURL', 'waitForNavigation']) {
+      const wait = frame?.[method];
+      const at = method === 'waitForURL' ? 1 : 0;
+      if (typeof wait === 'function') {
+        frame[method] = (...args: any[]) => {
+          if (!state.over)
+            args[at] = { ...args[at], timeout: shorter(plainTimeout(settings.navigationTimeout(args[at] ?? {}))) };
+          return wait.apply(frame, args);
+        };
+        state.undo.push(() => delete frame[method]);
+      }
+    }
+    state.undo.push(() => delete settings.timeout);
+  }
+
+  /** A selector, or a locator as it is written in a test, as a selector. */
+  private selectorOf(text: string, frame: any): string {
+    const page = frame.page?.() ?? frame._page;
+    const attribute = /internal:testid=\[(?:"([^"]*)"|([^=]*))=/.exec(page.getByTestId('x')._selector);
+    const { coreDir } = this.instructions;
+    const single = path.join(coreDir, 'lib', 'utils', 'isomorphic', 'locatorParser.js');
+    const { locatorOrSelectorAsSelector } = fs.existsSync(single) ? require(single) : require(path.join(coreDir, 'lib', 'coreBundle.js')).iso;
+    return locatorOrSelectorAsSelector('javascript', text, attribute?.[1] ?? attribute?.[2] ?? 'data-testid') || text;
+  }
+}
+
+/** Of Playwright's own making, and no step: before 1.5x an argument says so, then an option. */
+function isInternal(rest: any[]): boolean {
+  return typeof rest[0] === 'object' && rest[0] !== null ? !!rest[0].internal : !rest[0];
+}
+
+/** Newer versions keep what can abort a wait beside its timeout. */
+function plainTimeout(timeout: any): number | undefined {
+  return typeof timeout === 'object' && timeout !== null ? timeout.timeout : timeout;
+}
+
+const untimed = new Set(['evalOnSelectorAll', 'querySelector', 'querySelectorAll', 'queryCount', 'highlight', 'evalOnSelector', 'resolveSelector', 'isVisible', 'isHidden']);
+
+/** Where the parameters themselves say how long to wait. */
+function takesTimeout(object: any, method: string, params: any): boolean {
+  return 'timeout' in params || object._type === 'Frame' && !untimed.has(method);
+}
+
+function begin(): void {
+  const text = process.env[variable];
+  if (!text)
+    return;
+  // Only this process: none that the tests start.
+  delete process.env[variable];
+  const at = process.execArgv.indexOf(__filename);
+  if (at > 0)
+    process.execArgv.splice(at - 1, 2);
+  const instructions: Instructions = JSON.parse(text);
+  const saboteur = new Saboteur(instructions);
+  const core = path.join(instructions.coreDir, 'index.js');
+  const load = (Module as any)._load;
+  (Module as any)._load = function(request: string, parent: unknown, ...rest: unknown[]) {
+    const loaded = load.call(this, request, parent, ...rest);
+    if (request.endsWith('playwright-core') || request === core) {
+      if (loaded?._connection) {
+        (Module as any)._load = load;
+        saboteur.install(loaded._connection);
+      }
+    }
+    return loaded;
+  };
+}
+
+begin();
