@@ -109,13 +109,25 @@ func (st *state) doubtful() (bool, string) {
 			return true, fmt.Sprintf("%s is likely to be the element, but not surely enough (%.2f).", quoted(f.After), f.P)
 		}
 	}
-	if left := st.Proof.survivors(); len(left) > 0 {
+	if left := st.Proof.survivors(); len(left) > 0 && !st.effectKnown() {
 		return true, "with it the test does not notice when " + strings.Join(left, ", nor when ") + "."
 	}
 	if st.Proof == nil || len(st.Proof.Sabotage) == 0 {
 		return true, "whether the test still detects anything could not be tried."
 	}
 	return false, ""
+}
+
+// effectKnown reports whether each repaired step was seen to have the effect outside the page
+// that it had before: then it is the right element, and what the test does not notice it did
+// not notice before either, since its assertions are the same.
+func (st *state) effectKnown() bool {
+	for _, f := range st.Findings {
+		if f.Edit >= 0 && !slices.ContainsFunc(st.Proof.Checks, func(c Check) bool { return c.What == "effect" && c.OK && c.Outside }) {
+			return false
+		}
+	}
+	return true
 }
 
 // tellBugs says of the tests that fail because of the application that a bug is to blame. It

@@ -32,6 +32,9 @@ type Check struct {
 	What string `json:"what"`
 	OK   bool   `json:"ok"`
 	Note string `json:"note,omitempty"`
+	// Outside says that the effect shows outside the page: a request that changes something, a
+	// navigation or a dialog.
+	Outside bool `json:"outside,omitempty"`
 }
 
 // judge compares the repaired tests with how they were when they passed.
@@ -154,7 +157,7 @@ func Compare(passing []evidence.Test, now evidence.Test, f Finding) []Check {
 		} else if after.Uncaught > before.Uncaught {
 			effect.OK, effect.Note = false, "the repaired step makes the page throw an error that nothing catches."
 		} else if w := effectWords(after); w != nothingSeen {
-			effect.Note += ": " + w
+			effect.Note, effect.Outside = effect.Note+": "+w, true
 		}
 	}
 	return []Check{steps, asserts, effect}

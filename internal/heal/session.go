@@ -289,18 +289,21 @@ func (s *Service) verify(ctx context.Context, x *agent.Step, st *state, r, t run
 
 // verified reads what the other tests and the sabotaged one showed.
 func (s *Service) verified(ctx context.Context, x *agent.Step, st *state, r run.Run) error {
-	for _, what := range []string{"share", "sabotage"} {
-		if st.Trials[what] == "" {
-			continue
-		}
-		t, results, over, err := s.awaited(ctx, x, st, what)
-		if err != nil || !over {
-			return err
-		}
-		if what == "share" {
-			s.judgeShared(x, st, t, results)
-		} else {
-			judgeSabotage(x, st.Proof, t, results)
+	for _, judge := range []bool{false, true} { // none before all are over
+		for _, what := range []string{"share", "sabotage"} {
+			if st.Trials[what] == "" {
+				continue
+			}
+			t, results, over, err := s.awaited(ctx, x, st, what)
+			switch {
+			case err != nil || !over:
+				return err
+			case !judge:
+			case what == "share":
+				s.judgeShared(x, st, t, results)
+			default:
+				judgeSabotage(x, st.Proof, t, results)
+			}
 		}
 	}
 	if len(st.Proof.SharedFailed) > 0 {
