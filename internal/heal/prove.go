@@ -348,7 +348,10 @@ func CheckPatch(e attempt.Edited) error {
 	}
 	// The lines with the ordered words in place of the old ones are the lines that came.
 	before, after := strings.Join(removed, "\n"), strings.Join(added, "\n")
-	for _, d := range e.Edits {
+	for i, d := range e.Edits {
+		if slices.Contains(e.Edits[:i], d) {
+			continue // ordered by two tests that share it, and made once
+		}
 		if d.Before == "" || !strings.Contains(before, d.Before) || !strings.Contains(after, d.After) {
 			return bad
 		}

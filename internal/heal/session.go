@@ -208,7 +208,10 @@ func (s *Service) proved(ctx context.Context, x *agent.Step, st *state, r run.Ru
 			x.Patch, x.Changes = "", nil
 			return s.conclude(ctx, x, st, r, why)
 		}
-		for _, d := range e.Edits {
+		for i, d := range e.Edits {
+			if slices.Contains(e.Edits[:i], d) {
+				continue
+			}
 			x.NoteRun(t.ID, agent.Changed, "%s:%d: %s became %s.", d.File, d.Line, quoted(d.Before), quoted(d.After))
 		}
 	}

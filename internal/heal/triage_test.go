@@ -125,6 +125,11 @@ func TestCheckPatch(t *testing.T) {
 	if err := CheckPatch(good); err != nil {
 		t.Error(err)
 	}
+	twice := good
+	twice.Edits = append(twice.Edits, good.Edits[0])
+	if err := CheckPatch(twice); err != nil {
+		t.Errorf("ordered twice: %v", err)
+	}
 	for name, change := range map[string]func(e *attempt.Edited){
 		"one line more": func(e *attempt.Edited) { e.Patch += "+test.skip();\n" },
 		"one line less": func(e *attempt.Edited) { e.Patch += "-await expect(x).toBeVisible();\n" },

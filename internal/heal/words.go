@@ -2,6 +2,7 @@ package heal
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"tas-service/internal/agent"
@@ -15,6 +16,9 @@ const maxHeadline = 100
 // repairs answers the findings that led to a repair, one for each edit.
 func (st *state) repairs() (out []Finding) {
 	for i := range st.Edits {
+		if i < len(st.Made) && slices.Contains(st.Made[:i], st.Made[i]) {
+			continue // two tests share the place
+		}
 		for _, f := range st.Findings {
 			if f.Edit == i {
 				out = append(out, f)
