@@ -121,6 +121,11 @@ train-relocation: ## Learn the weights of relocation anew from all labelled site
 bench-shards: setup build ## How evenly shards are loaded, against --shard and a static split
 	go run ./bench/shards
 
+.PHONY: bench-evidence
+bench-evidence: setup-tests ## What recording evidence costs a suite that computes, and one that waits
+	cd runner && npm run --silent versions
+	node bench/evidence/main.js
+
 .PHONY: bench-memory
 bench-memory: ## Memory of the service while 5,000 tests stream in
 	go run ./bench/memory
