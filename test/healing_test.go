@@ -6,8 +6,10 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -310,5 +312,56 @@ func TestHealingRefused(t *testing.T) {
 	x := sessionOf(t, batch(t, s, one.Body["batchId"].(string)), 0)
 	if o := x["outcome"].([]any)[0].(map[string]any); o["outcome"] == "healed" || x["prUrl"] != nil || len(x["fileChanges"].([]any)) > 0 {
 		t.Errorf("%v", x)
+	}
+}
+
+// TestHealingSurvives kills the service at every stage of a session: it goes on where it was,
+// and opens one pull request.
+func TestHealingSurvives(t *testing.T) {
+	t.Parallel()
+	app, page := basket(t)
+	text := strings.ReplaceAll(fmt.Sprintf(basketSpec, "getByTestId('drop-mug')"), "process.env.APP!", "'"+app.URL+"'")
+	p := harness.StartProcess(t, map[string]string{"tests/a.spec.ts": text})
+	if st := p.Suite(t); st["verdict"] != "pass" {
+		t.Fatal(st)
+	}
+	for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		if kept, _ := filepath.Glob(filepath.Join(p.Data, "artifacts", "evidence", p.ProjectID, "*")); len(kept) >= 2 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("no evidence was kept")
+		}
+	}
+	page.Store(strings.Replace(basketPage, `data-testid="drop-mug"`, `data-testid="remove-mug"`, 1))
+	st := p.Suite(t)
+	a := p.Call(t, http.MethodPost, "/public-api/v1/auto-heal", map[string]any{"testRunId": st["runId"]})
+	if a.Status != http.StatusCreated {
+		t.Fatal(a.Text)
+	}
+	id, seen := a.Body["batchId"].(string), map[string]bool{}
+	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		b := p.Call(t, http.MethodGet, "/public-api/v1/auto-heal/batch/"+id, nil)
+		x := sessionOf(t, b.Body, 0)
+		if b.Body["allTerminal"] == true {
+			break
+		}
+		if stage := x["stage"].(string); !seen[stage] {
+			seen[stage] = true
+			p.Stop(syscall.SIGKILL)
+			p.Launch(t)
+		}
+	}
+	b := batch(t, p.System, id)
+	x := sessionOf(t, b, 0)
+	if o := x["outcome"].([]any)[0].(map[string]any); x["status"] != "completed" || o["outcome"] != "healed" || x["prState"] != "open" {
+		text, _ := json.MarshalIndent(b, "", " ")
+		t.Errorf("%s", text)
+	}
+	if !seen["reproduce"] || !seen["prove"] || !seen["verify"] {
+		t.Errorf("it was killed at %v only", seen)
+	}
+	if out := p.Repo.Git(t, "branch", "--list", "tas/*"); len(strings.Fields(strings.ReplaceAll(out, "*", ""))) != 1 {
+		t.Errorf("these branches were made: %s", out)
 	}
 }

@@ -43,6 +43,8 @@ type Gatherer struct {
 	// Leading, when set, reports whether this one of several services gathers.
 	Leading func() bool
 	Wake    func()
+	// Compared, when set, hears of each test what a run recorded and what earlier ones did.
+	Compared func(ctx context.Context, r run.Run, x run.Result, now Test, older []Test) error
 }
 
 // Environment answers under which name evidence of a run is kept: the default environment has
@@ -163,6 +165,15 @@ func (g *Gatherer) keep(ctx context.Context, r run.Run, x run.Result) (int64, er
 			return 0, err
 		}
 		t.Within(x.File)
+		if g.Compared != nil {
+			_, older, err := g.Shelf.Of(ctx, r.ProjectID, x.TestID, x.Browser, Environment(r))
+			if err == nil {
+				err = g.Compared(ctx, r, x, t, older)
+			}
+			if err != nil {
+				return 0, err
+			}
+		}
 		err = g.Shelf.Keep(ctx, Kept{ProjectID: r.ProjectID, TestID: x.TestID, Browser: x.Browser, Environment: Environment(r), RunID: r.ID, Commit: r.Commit, At: g.Clock()}, t)
 		if err != nil && fault.KindOf(err) != fault.Invalid {
 			return 0, err

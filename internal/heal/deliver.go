@@ -35,6 +35,8 @@ func outcomes(st *state, repaired bool, trouble string) (out []agent.Outcome) {
 		case first < 0 && repaired && slices.Contains(st.Passed, f.TestID):
 			o.Outcome, o.Class, o.Confidence = agent.Healed, string(Drift), lowest(st)
 			o.Evidence = []string{"It failed in the same way, and passes with the repair."}
+		case first < 0 && trouble != "":
+			o.Class, o.Evidence = string(Unknown), []string{trouble}
 		case first < 0:
 			o.Class, o.Evidence = string(Unknown), []string{"It failed in the same way as others, and was not looked at by itself."}
 		default:

@@ -39,6 +39,12 @@ const (
 	deliverEvery = time.Second
 )
 
+// again are errors after which a trial is begun again, as often as maxAgain: they say nothing
+// of what was tried.
+var again = []string{run.CodeWorkerLost, "worker-stopped"}
+
+const maxAgain = 3
+
 // Advance moves a session on by one step; see agent.Worker.
 func (s *Service) Advance(ctx context.Context, x *agent.Step) error {
 	st, err := load(x.State)
@@ -86,10 +92,13 @@ func (s *Service) Abandon(ctx context.Context, x agent.Session) error {
 // try starts a trial, or finds the one that was started before a crash.
 func (s *Service) try(ctx context.Context, x *agent.Step, st *state, r run.Run, what string, tests []string, t attempt.Trial) error {
 	id := trialID(x.ID, what)
+	if n := st.Again[what]; n > 0 {
+		id = trialID(x.ID, fmt.Sprintf("%s/%d", what, n))
+	}
 	if _, err := s.Runs.Try(ctx, run.TrialInput{ID: id, Of: r, Session: x.ID, TestIDs: tests, Trial: t}); err != nil {
 		return err
 	}
-	if st.Trials[what] == "" {
+	if st.Trials[what] != id {
 		st.Trials[what] = id
 		x.Usage.Trials++
 		x.Usage.Executions += len(tests) * max(1, t.Repeat, len(t.Sabotage))
@@ -109,6 +118,15 @@ func (s *Service) awaited(ctx context.Context, x *agent.Step, st *state, what st
 		}
 		x.Wait(lookEvery)
 		return t, nil, false, nil
+	}
+	if e := t.Error; t.Phase == run.ProcessError && e != nil && slices.Contains(again, e.Code) && st.Again[what] < maxAgain {
+		x.NoteRun(t.ID, agent.Trouble, "The trial was lost, and is begun again: %s", e.Message)
+		if st.Again == nil {
+			st.Again = map[string]int{}
+		}
+		st.Again[what]++
+		x.Wait(lookEvery)
+		return t, nil, false, s.try(ctx, x, st, t, what, t.Selection.TestIDs, t.Trial.Trial)
 	}
 	var out []run.Result
 	for after := -1; ; {

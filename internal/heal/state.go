@@ -19,6 +19,7 @@ type state struct {
 	// repaired the next broken one may show.
 	Round    int                `json:"round,omitempty"`
 	Trials   map[string]string  `json:"trials,omitempty"` // run IDs by what they are for
+	Again    map[string]int     `json:"again,omitempty"`  // how often each was begun again after its worker was lost
 	Findings []Finding          `json:"findings,omitempty"`
 	Edits    []attempt.Edit     `json:"edits,omitempty"`
 	Made     []attempt.EditDone `json:"made,omitempty"`
