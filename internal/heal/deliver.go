@@ -37,6 +37,10 @@ func outcomes(st *state, repaired bool, trouble string) (out []agent.Outcome) {
 			o.Evidence = []string{"It failed in the same way, and passes with the repair."}
 		case first < 0 && trouble != "":
 			o.Class, o.Evidence = string(Unknown), []string{trouble}
+		case first < 0 && st.alike() != nil:
+			x := st.alike()
+			o.Outcome, o.Class, o.Confidence = x.Class.outcome(), string(x.Class), x.Confidence/2
+			o.Evidence = []string{fmt.Sprintf("It failed in the same way as %d others that were looked at: %s", len(st.Findings), x.Why)}
 		case first < 0:
 			o.Class, o.Evidence = string(Unknown), []string{"It failed in the same way as others, and was not looked at by itself."}
 		default:
@@ -61,6 +65,19 @@ func outcomes(st *state, repaired bool, trouble string) (out []agent.Outcome) {
 		out = append(out, o)
 	}
 	return out
+}
+
+// alike answers a finding where all are of one class, and none led to a repair; else nil.
+func (st *state) alike() *Finding {
+	for i := range st.Findings {
+		if st.Findings[i].Class != st.Findings[0].Class || st.Findings[i].Edit >= 0 {
+			return nil
+		}
+	}
+	if len(st.Findings) == 0 {
+		return nil
+	}
+	return &st.Findings[0]
 }
 
 // lowest answers the probability of the least sure repair.

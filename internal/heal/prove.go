@@ -3,6 +3,8 @@ package heal
 import (
 	"context"
 	"fmt"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -297,12 +299,25 @@ func (s *Service) sharing(ctx context.Context, x *agent.Step, st *state, r run.R
 	return slices.DeleteFunc(out, func(id string) bool { return slices.Contains(known, id) }), err
 }
 
-// judgeShared notes which other tests fail with the repair that did not fail before.
-func (s *Service) judgeShared(x *agent.Step, st *state, t run.Run, results []run.Result) {
-	before := map[[2]string]bool{}
-	for _, f := range st.Failures {
-		before[[2]string{f.TestID, f.Browser}] = true
+// newlyFailed answers tests beside the session's own that fail with the repair and did not
+// fail before.
+func (st *state) newlyFailed(results []run.Result) (out []string) {
+	for _, o := range results {
+		if o.Status.Failing() && !o.Companion && !st.fellBefore(o) && !slices.Contains(out, o.TestID) {
+			out = append(out, o.TestID)
+		}
 	}
+	return out
+}
+
+// fellBefore reports whether a result failed in the run that is healed.
+func (st *state) fellBefore(o run.Result) bool {
+	return st.failedBefore(o) || slices.ContainsFunc(st.Failures, func(f failure) bool { return f.TestID == o.TestID && f.Browser == o.Browser })
+}
+
+// judgeShared notes which other tests fail with the repair, twice, that did not fail before,
+// and which of the session's own it heals as well.
+func (s *Service) judgeShared(x *agent.Step, st *state, t run.Run, results, once []run.Result) {
 	if t.Phase == run.ProcessError {
 		st.Proof.SharedFailed = append(st.Proof.SharedFailed, "they could not be executed: "+reasonOf(t))
 	}
@@ -310,12 +325,14 @@ func (s *Service) judgeShared(x *agent.Step, st *state, t run.Run, results []run
 		if o.Companion {
 			continue
 		}
-		key := [2]string{o.TestID, o.Browser}
 		st.Proof.Shared++
+		if i := slices.IndexFunc(once, func(n run.Result) bool { return n.PlaywrightID == o.PlaywrightID }); i >= 0 {
+			o = once[i]
+		}
 		switch {
-		case o.Status == run.StatusPassed && before[key]:
+		case o.Status == run.StatusPassed && st.fellBefore(o):
 			st.Passed = append(st.Passed, o.TestID)
-		case o.Status.Failing() && !before[key] && !st.failedBefore(o):
+		case o.Status.Failing() && !st.fellBefore(o):
 			st.Proof.SharedFailed = append(st.Proof.SharedFailed, nameOf(o))
 		}
 	}
@@ -327,14 +344,14 @@ func (st *state) failedBefore(o run.Result) bool { return slices.Contains(st.Oth
 
 // CheckPatch says what is wrong with a patch that was made where the tests' own code runs: it
 // has to be the edits that were ordered and nothing else. nil when nothing is.
-func CheckPatch(e attempt.Edited) error {
+func CheckPatch(e attempt.Edited, ordered []attempt.Edit, dir string) error {
 	removed, added, file := []string{}, []string{}, ""
 	bad := fault.New(fault.Conflict, "The change that came back is another one than was ordered, so it is not used.")
 	for _, line := range strings.Split(e.Patch, "\n") {
 		switch {
 		case strings.HasPrefix(line, "+++ "):
 			file = strings.TrimPrefix(strings.TrimPrefix(line, "+++ "), "b/")
-			if !slices.ContainsFunc(e.Edits, func(d attempt.EditDone) bool { return file == d.File || strings.HasSuffix(file, "/"+d.File) }) {
+			if !slices.ContainsFunc(e.Edits, func(d attempt.EditDone) bool { return file == path.Join(dir, d.File) && source.MatchString(d.File) }) {
 				return bad
 			}
 		case strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "diff "), strings.HasPrefix(line, "index "), strings.HasPrefix(line, "@@"), strings.HasPrefix(line, " "), strings.HasPrefix(line, `\`), line == "":
@@ -346,11 +363,17 @@ func CheckPatch(e attempt.Edited) error {
 			return bad
 		}
 	}
+	if len(e.Edits) != len(ordered) {
+		return bad
+	}
 	// The lines with the ordered words in place of the old ones are the lines that came.
 	before, after := strings.Join(removed, "\n"), strings.Join(added, "\n")
 	for i, d := range e.Edits {
 		if slices.Contains(e.Edits[:i], d) {
 			continue // ordered by two tests that share it, and made once
+		}
+		if after := bareText(d.After); after == "" || !strings.Contains(bareText(ordered[i].Replacement), after) {
+			return bad
 		}
 		if d.Before == "" || !strings.Contains(before, d.Before) || !strings.Contains(after, d.After) {
 			return bad
@@ -361,6 +384,14 @@ func CheckPatch(e attempt.Edited) error {
 		return bad
 	}
 	return nil
+}
+
+// source is a file in which a locator can be written: no dot begins any part of its path.
+var source = regexp.MustCompile(`^(?:[^./][^/]*/)*[^./][^/]*\.[cm]?[jt]sx?$`)
+
+// bareText answers a text of source without its quotes and their escapes.
+func bareText(s string) string {
+	return strings.NewReplacer("\\", "", "'", "", `"`, "", "`", "").Replace(s)
 }
 
 // changesOf counts the lines that a patch changes, by file.

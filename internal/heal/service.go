@@ -90,6 +90,7 @@ type Started struct {
 // Bounds of a batch.
 const (
 	maxGroups = 50  // sessions of one batch
+	maxTests  = 300 // results of one session; further ones that fail in the same way are left out
 	maxOnce   = 255 // bytes of a OnceKey
 )
 
@@ -150,7 +151,8 @@ func (s *Service) start(ctx context.Context, actor account.Actor, in StartInput,
 	for _, g := range groups(failed) {
 		st := state{}
 		var ids []string
-		for _, x := range g {
+		st.Left = max(0, len(g)-maxTests)
+		for _, x := range g[:min(len(g), maxTests)] {
 			st.Failures = append(st.Failures, failureOf(x))
 			if !slices.Contains(ids, x.TestID) {
 				ids = append(ids, x.TestID)

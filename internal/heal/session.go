@@ -150,6 +150,9 @@ func (s *Service) begin(ctx context.Context, x *agent.Step, st *state, r run.Run
 	if len(st.Edits) > 0 { // a person chose what is tried
 		return s.prove(ctx, x, st, r)
 	}
+	if st.Left > 0 {
+		x.Note(agent.Decided, "%d further failures of the same kind are left out.", st.Left)
+	}
 	tests := slices.Clone(x.TestIDs)
 	if len(tests) > maxReproduced {
 		x.Note(agent.Decided, "%d tests fail in the same way: %d of them are looked at first.", len(tests), maxReproduced)
@@ -222,7 +225,11 @@ func (s *Service) proved(ctx context.Context, x *agent.Step, st *state, r run.Ru
 	if e := t.Edited; e != nil {
 		st.Made = e.Edits
 		x.Patch, x.Changes = e.Patch, changesOf(e.Patch)
-		if why := refusedEdit(*e); why != "" {
+		p, err := s.Projects.Project(ctx, x.ProjectID)
+		if err != nil {
+			return err
+		}
+		if why := refusedEdit(*e, st.Edits, p.Repository.Dir); why != "" {
 			x.Patch, x.Changes = "", nil
 			return s.conclude(ctx, x, st, r, why)
 		}
@@ -261,7 +268,7 @@ func (s *Service) proved(ctx context.Context, x *agent.Step, st *state, r run.Ru
 }
 
 // refusedEdit answers why a repair cannot be written, "" where it was.
-func refusedEdit(e attempt.Edited) string {
+func refusedEdit(e attempt.Edited, ordered []attempt.Edit, dir string) string {
 	for _, d := range e.Edits {
 		if d.Code != "" {
 			return "The repair cannot be written into the source: " + d.Why + "."
@@ -274,7 +281,7 @@ func refusedEdit(e attempt.Edited) string {
 	if e.Patch == "" {
 		return "The repair changes nothing."
 	}
-	if err := CheckPatch(e); err != nil {
+	if err := CheckPatch(e, ordered, dir); err != nil {
 		return err.Error()
 	}
 	return ""
@@ -310,22 +317,30 @@ func (s *Service) verify(ctx context.Context, x *agent.Step, st *state, r, t run
 
 // verified reads what the other tests and the sabotaged one showed.
 func (s *Service) verified(ctx context.Context, x *agent.Step, st *state, r run.Run) error {
-	for _, judge := range []bool{false, true} { // none before all are over
-		for _, what := range []string{"share", "sabotage"} {
-			if st.Trials[what] == "" {
-				continue
-			}
-			t, results, over, err := s.awaited(ctx, x, st, what)
-			switch {
-			case err != nil || !over:
-				return err
-			case !judge:
-			case what == "share":
-				s.judgeShared(x, st, t, results)
-			default:
-				judgeSabotage(x, st.Proof, t, results)
-			}
+	seen := map[string][]run.Result{}
+	trials := map[string]run.Run{}
+	for _, what := range []string{"share", "share-again", "sabotage"} { // nothing is judged before all are over
+		if st.Trials[what] == "" {
+			continue
 		}
+		t, results, over, err := s.awaited(ctx, x, st, what)
+		if err != nil || !over {
+			return err
+		}
+		trials[what], seen[what] = t, results
+	}
+	if st.Trials["share-again"] == "" {
+		if failed := st.newlyFailed(seen["share"]); len(failed) > 0 {
+			x.NoteRun(trials["share"].ID, agent.Ran, "%d other tests fail with the repair that did not before: they are executed once more.", len(failed))
+			x.Wait(lookEvery)
+			return s.try(ctx, x, st, r, "share-again", failed, attempt.Trial{Patch: x.Patch})
+		}
+	}
+	if t, ok := trials["share"]; ok {
+		s.judgeShared(x, st, t, seen["share"], seen["share-again"])
+	}
+	if t, ok := trials["sabotage"]; ok {
+		judgeSabotage(x, st.Proof, t, seen["sabotage"])
 	}
 	if len(st.Proof.SharedFailed) > 0 {
 		x.Patch, x.Changes = "", nil

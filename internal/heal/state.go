@@ -15,6 +15,7 @@ import (
 // state is what a session of healing has found out, kept in agent.Session.State.
 type state struct {
 	Failures []failure `json:"failures"`
+	Left     int       `json:"left,omitempty"` // failures of the same kind that the session leaves out
 	// Round counts the repairs that were tried one upon the other: behind a locator that was
 	// repaired the next broken one may show.
 	Round    int                `json:"round,omitempty"`
@@ -97,7 +98,7 @@ type CandidateSeen struct {
 
 // Bounds of what is kept.
 const (
-	maxMessage = 4000
+	maxMessage = 2000
 	maxShown   = 300
 )
 

@@ -122,12 +122,13 @@ func TestCheckPatch(t *testing.T) {
 	t.Parallel()
 	good := attempt.Edited{Edits: []attempt.EditDone{{File: "tests/a.ts", Before: "'old'", After: "'new'"}},
 		Patch: "diff --git a/e2e/tests/a.ts b/e2e/tests/a.ts\n--- a/e2e/tests/a.ts\n+++ b/e2e/tests/a.ts\n@@ -1,2 +1,2 @@\n import x\n-await page.getByTestId('old').click();\n+await page.getByTestId('new').click();\n"}
-	if err := CheckPatch(good); err != nil {
+	ordered := []attempt.Edit{{Replacement: "getByTestId('new')"}}
+	if err := CheckPatch(good, ordered, "e2e"); err != nil {
 		t.Error(err)
 	}
 	twice := good
 	twice.Edits = append(twice.Edits, good.Edits[0])
-	if err := CheckPatch(twice); err != nil {
+	if err := CheckPatch(twice, append(ordered, ordered...), "e2e"); err != nil {
 		t.Errorf("ordered twice: %v", err)
 	}
 	for name, change := range map[string]func(e *attempt.Edited){
@@ -141,12 +142,24 @@ func TestCheckPatch(t *testing.T) {
 		"a new mode": func(e *attempt.Edited) {
 			e.Patch = strings.Replace(e.Patch, "--- a", "old mode 100644\nnew mode 100755\n--- a", 1)
 		},
+		"other words": func(e *attempt.Edited) {
+			e.Edits[0].After = "'x'"
+			e.Patch = strings.ReplaceAll(e.Patch, "'new'", "'x'")
+		},
+		"no source": func(e *attempt.Edited) {
+			e.Edits[0].File = "tests/a.yml"
+			e.Patch = strings.ReplaceAll(e.Patch, "a.ts", "a.yml")
+		},
+		"a hidden folder": func(e *attempt.Edited) {
+			e.Edits[0].File = ".github/a.ts"
+			e.Patch = strings.ReplaceAll(e.Patch, "tests/a.ts", ".github/a.ts")
+		},
 		"nothing ordered": func(e *attempt.Edited) { e.Edits = nil },
 	} {
 		e := good
 		e.Edits = append([]attempt.EditDone{}, good.Edits...)
 		change(&e)
-		if CheckPatch(e) == nil {
+		if CheckPatch(e, ordered, "e2e") == nil {
 			t.Errorf("%s is let through", name)
 		}
 	}

@@ -10,6 +10,9 @@ import (
 	"tas-service/internal/run"
 )
 
+// maxRepairs is how many repairs a pull request explains.
+const maxRepairs = 10
+
 // maxHeadline bounds the title of a pull request, in characters.
 const maxHeadline = 100
 
@@ -38,14 +41,18 @@ func headline(st *state) string {
 	if len(all) > 1 {
 		text = fmt.Sprintf("Heal %s: %d locators", all[0].Title, len(all))
 	}
-	return forge.Line(text, maxHeadline)
+	return tame(forge.Line(text, maxHeadline))
 }
+
+// tame keeps strangers' words in a title or a commit from being orders to a forge: closing an
+// issue, skipping its checks, calling somebody.
+var tame = strings.NewReplacer("#", "#\u200b", "[", "[\u200b", "@", "@\u200b").Replace
 
 func message(st *state) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", headline(st))
 	for _, f := range st.repairs() {
-		fmt.Fprintf(&b, "\n%s finds nothing any more. What it found is there as\n%s.\n", f.Before, f.After)
+		fmt.Fprintf(&b, "\n%s does not find its element any more, which is there as\n%s.\n", tame(f.Before), tame(f.After))
 	}
 	return b.String()
 }
@@ -57,7 +64,8 @@ func (s *Service) body(x *agent.Step, st *state, r run.Run) string {
 		fmt.Fprintf(&b, "> **Proposed, not proved beyond doubt**: %s\n\n", plainWords(why))
 	}
 	code := forge.Code
-	for _, f := range st.repairs() {
+	all := st.repairs()
+	for _, f := range all[:min(len(all), maxRepairs)] {
 		fmt.Fprintf(&b, "### %s\n\n**%s** in %s\n\n", code(f.Title), f.Class, code(fmt.Sprintf("%s:%d", f.Step.File, f.Step.Line)))
 		fmt.Fprintf(&b, "| before | after |\n|---|---|\n| %s | %s |\n\n", code(f.Before), code(f.After))
 		if len(f.Candidates) > 0 {
