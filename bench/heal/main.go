@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -88,13 +89,18 @@ func run(ctx context.Context, o options) error {
 	defer d.close()
 	b := &bench{driver: d, model: model, temp: temp, known: map[*flow][]evidence.Test{}, styles: map[*flow]map[int][]string{}}
 	flows, steps := 0, 0
+	var failures []error
 	for _, a := range apps {
 		for _, f := range a.flows {
 			if err := b.learn(ctx, a, f); err != nil {
-				return err
+				failures = append(failures, err)
+				continue
 			}
 			flows, steps = flows+1, steps+len(f.steps)
 		}
+	}
+	if len(failures) > 0 {
+		return errors.Join(failures...)
 	}
 	fmt.Printf("%d applications, %d flows, %d steps; learned in %.0f s\n", len(apps), flows, steps, time.Since(begin).Seconds())
 	var all []verdict
@@ -125,7 +131,7 @@ func (b *bench) judge(ctx context.Context, next func() (mutant, bool), n int, o 
 	var mu sync.Mutex
 	var out []verdict
 	var failed error
-	issued, done, ended := 0, map[int]verdict{}, false
+	issued, errs, done, ended := 0, 0, map[int]verdict{}, false
 	enough := func() bool { // all before the last one that counts are there
 		counted := 0
 		for i := 0; ; i++ {
@@ -166,6 +172,9 @@ func (b *bench) judge(ctx context.Context, next func() (mutant, bool), n int, o 
 				mu.Lock()
 				if err != nil {
 					v = verdict{mutant: m, class: "failed", why: err.Error()}
+					if errs++; errs > 10+issued/10 {
+						failed = fmt.Errorf("too much goes wrong in the benchmark itself: %s: %w", &m, err)
+					}
 				}
 				done[at] = v
 				if o.show && (err != nil || v.class == "judged" && (m.must && !v.healed || v.wrong || !m.must && v.before)) {

@@ -135,6 +135,9 @@ func (p *page) own(part *Part) (out []int, known bool) {
 	for i := range p.all {
 		ok, k := part.finds(&p.all[i])
 		known = known || k
+		if part.method == "getByLabel" && !labelled(&p.all[i]) {
+			continue
+		}
 		if ok {
 			out = append(out, i)
 		}
@@ -145,6 +148,16 @@ func (p *page) own(part *Part) (out []int, known bool) {
 		})
 	}
 	return out, known || len(p.all) == 0 && part.plain
+}
+
+// labelled reports whether an element has a label that getByLabel goes by: fields, and what
+// is labelled in so many words.
+func labelled(e *relocate.Element) bool {
+	switch e.Tag {
+	case "input", "select", "textarea", "meter", "progress", "output":
+		return true
+	}
+	return e.Attributes["aria-label"] != "" || e.Attributes["aria-labelledby"] != ""
 }
 
 // filter leaves those that hold a text, or something that another locator finds.

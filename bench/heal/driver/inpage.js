@@ -210,5 +210,4 @@ window.__tas = {
     const same = truth.some(t => t === all[0] || (t.contains(all[0]) || all[0].contains(t)) && (t.matches(control) || all[0].matches(control)) && (t.contains(all[0]) ? t : all[0]).querySelectorAll(control).length <= 1);
     return same ? 'right' : 'wrong';
   },
-  names: { heal: Object.keys(heal), page: Object.keys(page), not: Object.keys(not) },
 };
