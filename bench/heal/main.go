@@ -90,15 +90,23 @@ func run(ctx context.Context, o options) error {
 	b := &bench{driver: d, model: model, temp: temp, known: map[*flow][]evidence.Test{}, styles: map[*flow]map[int][]string{}}
 	flows, steps := 0, 0
 	var failures []error
+	var learning sync.WaitGroup
+	places := make(chan struct{}, max(1, o.parallel/2))
 	for _, a := range apps {
 		for _, f := range a.flows {
-			if err := b.learn(ctx, a, f); err != nil {
-				failures = append(failures, err)
-				continue
-			}
 			flows, steps = flows+1, steps+len(f.steps)
+			learning.Go(func() {
+				places <- struct{}{}
+				defer func() { <-places }()
+				if err := b.learn(ctx, a, f); err != nil {
+					b.mu.Lock()
+					defer b.mu.Unlock()
+					failures = append(failures, err)
+				}
+			})
 		}
 	}
+	learning.Wait()
 	if len(failures) > 0 {
 		return errors.Join(failures...)
 	}

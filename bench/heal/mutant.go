@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"tas-service/internal/evidence"
@@ -55,6 +56,8 @@ type bench struct {
 	driver *driver
 	model  *relocate.Model
 	temp   string
+
+	mu     sync.Mutex                // while flows are learned
 	known  map[*flow][]evidence.Test // passing runs
 	styles map[*flow]map[int][]string
 }
@@ -63,6 +66,7 @@ type bench struct {
 // elements can be found.
 func (b *bench) learn(ctx context.Context, a *app, f *flow) error {
 	asked := map[int][]string{}
+	var known []evidence.Test
 	for n := range 3 {
 		o := order{Base: a.base, Setup: f.setup, Steps: f.steps}
 		if n < 2 {
@@ -78,19 +82,24 @@ func (b *bench) learn(ctx context.Context, a *app, f *flow) error {
 			return fmt.Errorf("%s, %s: step %d fails on the app as it is: %s", a.name, f.name, r.Failed, r.Error)
 		}
 		if n == 2 {
-			b.styles[f] = r.Styles
+			if r.Styles == nil {
+				r.Styles = map[int][]string{}
+			}
 			for i, s := range f.steps {
 				if s.changeable() && asked[i] != nil && !slices.Contains(r.Styles[i], s.Locator) {
-					b.styles[f][i] = append(b.styles[f][i], s.Locator)
+					r.Styles[i] = append(r.Styles[i], s.Locator)
 				}
 			}
+			b.mu.Lock()
+			b.known[f], b.styles[f] = known, r.Styles
+			b.mu.Unlock()
 			continue
 		}
 		t, err := b.read(ctx, o.Trace, f.steps)
 		if err != nil {
 			return fmt.Errorf("%s, %s: %w", a.name, f.name, err)
 		}
-		b.known[f] = append(b.known[f], t)
+		known = append(known, t)
 		for i, s := range t.Steps {
 			if f.steps[i].changeable() && s.Target != nil {
 				asked[i] = styles(s.Target)
