@@ -150,9 +150,12 @@ func (p *page) own(part *Part) (out []int, known bool) {
 	return out, known || len(p.all) == 0 && part.plain
 }
 
-// labelled reports whether an element has a label that getByLabel goes by: fields, and what
-// is labelled in so many words.
+// labelled reports whether an element has a label that getByLabel goes by: fields whose name
+// is not only their placeholder or title, and what is labelled in so many words.
 func labelled(e *relocate.Element) bool {
+	if e.Name != "" && (e.Name == e.Hint || e.Name == e.Title) && e.Attributes["aria-label"] != e.Name {
+		return false
+	}
 	switch e.Tag {
 	case "input", "select", "textarea", "meter", "progress", "output":
 		return true

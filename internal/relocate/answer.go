@@ -56,13 +56,17 @@ func (f *Finder) Find(target int, limits Limits) Answer {
 		return Answer{Outcome: Report, Why: "The page has no element to compare with."}
 	}
 	a := Answer{P: sigmoid(dot(f.model.Decision, r.decision))}
-	best := r.candidates[r.order[0]]
+	best, sure := r.candidates[r.order[0]], false
 	if r.taken[r.order[0]] {
 		a.P = min(a.P, takenP)
 	} else if unchanged(r.own.old, best, f.old, f.now) {
 		a.P = max(a.P, unchangedP)
 	} else if drifted(r.own.old, best, f.old, f.now) {
 		a.P = max(a.P, driftedP)
+		sure = !slices.ContainsFunc(r.order[1:], func(i int) bool {
+			c := r.candidates[i]
+			return !r.taken[i] && !related(c.steps, best.steps) && (unchanged(r.own.old, c, f.old, f.now) || drifted(r.own.old, c, f.old, f.now))
+		})
 	}
 	top := r.score[r.order[0]]
 	sum := 0.0
@@ -81,6 +85,9 @@ func (f *Finder) Find(target int, limits Limits) Answer {
 	a.Margin = share(r.order[0])
 	if r.second >= 0 {
 		a.Margin -= share(r.second)
+	}
+	if sure { // no other one can be it by what stayed as it was
+		a.Margin = max(a.Margin, 1-2*(1-driftedP))
 	}
 	shown := r.order[:min(len(r.order), mostShown)]
 	if r.second >= 0 && !slices.Contains(shown, r.second) {

@@ -39,7 +39,9 @@ const driftedP = 0.98
 // tells its place is the same. Neither words nor a place are enough by themselves.
 func drifted(old, now *prepared, oldPage, newPage *Page) bool {
 	same := old.label != "" && old.label == now.label
-	if old.kind != now.kind || old.role != now.role && !(old.kind == press && same) {
+	// A control may have become a plain box that still can be pressed.
+	plainBox := old.kind == press && now.kind == box && same && (now.Attributes["tabindex"] != "" || old.Class != "" && old.Class == now.Class)
+	if !plainBox && (old.kind != now.kind || old.role != now.role && !(old.kind == press && same)) {
 		return false
 	}
 	if differ(old.RowKey, now.RowKey) || differ(old.Form, now.Form) && !same || differ(pathOf(old.href), pathOf(now.href)) && !same {
@@ -60,11 +62,16 @@ func drifted(old, now *prepared, oldPage, newPage *Page) bool {
 	if near, _ := share(&old.near, &now.near); near > 0.6 {
 		placed++
 	}
+	if len(old.steps) > 1 && len(old.steps) == len(now.steps) && common(old.steps, now.steps) == len(old.steps)-1 {
+		placed++ // in the same parent, among its children of another place or sort
+	}
 	if oldPage.Len() == 1 { // nothing is known of the others, so only an identifier tells it from them
 		return ids > 0 && same && placed >= 2
 	}
 	alone := lone(old, now, oldPage, newPage)
 	switch {
+	case plainBox:
+		return placed >= 3
 	case ids > 0:
 		return same || alone || placed >= 3
 	case same && oldPage.labels[old.labelHash] == 1 && newPage.labels[now.labelHash] == 1:

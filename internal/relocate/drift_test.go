@@ -38,6 +38,23 @@ func TestSettled(t *testing.T) {
 	}
 }
 
+// TestMarginOfDrift takes what hardly changed, though others share its words, and neither of
+// two that hardly changed.
+func TestMarginOfDrift(t *testing.T) {
+	t.Parallel()
+	m := shippedModel(t)
+	now := rows()
+	now[5].ID, now[5].Name = "mail", "Your mail"
+	if a := finder(m, rows(), now).Find(5, Limits{}); a.Outcome != Heal || a.Candidates[0].Index != 5 {
+		t.Errorf("%s (P %.3f, margin %.2f): %s", a.Outcome, a.P, a.Margin, a.Why)
+	}
+	twin := now[5]
+	twin.Path = "/html[1]/body[1]/main[1]/form[1]/input[2]"
+	if a := finder(m, rows(), append(now, twin)).Find(5, Limits{}); a.Outcome == Heal {
+		t.Errorf("one of two: %s (P %.3f, margin %.2f)", a.Outcome, a.P, a.Margin)
+	}
+}
+
 // TestDrifted trusts what hardly changed, and not what stands in its place.
 func TestDrifted(t *testing.T) {
 	t.Parallel()
@@ -53,6 +70,12 @@ func TestDrifted(t *testing.T) {
 		{"two changed", 6, func(all []Element) {
 			all[6].Name, all[6].Text = "Log in", "Log in"
 			all[1].Name, all[1].Text = "Take out", "Take out"
+		}, false},
+		{"a plain box now", 6, func(all []Element) {
+			all[6].Tag, all[6].Role, all[6].Name, all[6].Path = "div", "", "", "/html[1]/body[1]/main[1]/form[1]/div[1]"
+		}, true},
+		{"a plain box elsewhere", 6, func(all []Element) {
+			all[6] = Element{Tag: "div", Text: "Sign in", Path: "/html[1]/body[1]/footer[1]/div[1]"}
 		}, false},
 		{"a field became a button", 5, func(all []Element) { all[5].Tag, all[5].Role = "button", "button" }, false},
 		{"it moved and has other words", 6, func(all []Element) {

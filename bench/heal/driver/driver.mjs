@@ -6,7 +6,7 @@ import * as readline from 'readline';
 
 const file = name => readFileSync(new URL(name, import.meta.url), 'utf8');
 const operators = `(() => { if (window.__tas) return;\nconst phrases = ${file('phrases.json')};\n${['inpage.js', 'heal.js', 'harm.js'].map(file).join('\n')} })()`;
-const browser = await chromium.launch({ executablePath: process.env.BENCH_BROWSER || undefined });
+const browser = await chromium.launch({ executablePath: process.env.BENCH_BROWSER || undefined, args: ['--disable-gpu', '--disable-software-rasterizer', '--renderer-process-limit=6'] });
 const acting = { timeout: 1500 };
 
 /** A locator as the source of a test has it. */
