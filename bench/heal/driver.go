@@ -27,6 +27,9 @@ type order struct {
 	Oracle  bool             `json:"oracle,omitempty"`  // locators know the truth
 	Styles  map[int][]string `json:"styles,omitempty"`  // other locators of which to say whether they find the same
 	Trace   string           `json:"trace,omitempty"`
+	// Patience is how long steps from the change on may take, in milliseconds; 0 for long:
+	// where they are expected to pass.
+	Patience int `json:"patience,omitempty"`
 }
 
 type at struct {

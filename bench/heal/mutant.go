@@ -62,16 +62,15 @@ type bench struct {
 	styles map[*flow]map[int][]string
 }
 
-// learn runs a flow unchanged, twice for evidence and once to know in which other ways its
-// elements can be found.
+// learn runs a flow unchanged, twice, for evidence and to know in which other ways its elements
+// can be found.
 func (b *bench) learn(ctx context.Context, a *app, f *flow) error {
 	asked := map[int][]string{}
 	var known []evidence.Test
-	for n := range 3 {
-		o := order{Base: a.base, Setup: f.setup, Steps: f.steps}
-		if n < 2 {
-			o.Trace = b.trace(f.app, "known")
-		} else {
+	var found map[int][]string
+	for n := range 2 {
+		o := order{Base: a.base, Setup: f.setup, Steps: f.steps, Trace: b.trace(f.app, "known")}
+		if n == 1 {
 			o.Styles = asked
 		}
 		r, err := b.driver.do(o)
@@ -81,31 +80,29 @@ func (b *bench) learn(ctx context.Context, a *app, f *flow) error {
 		if r.Failed >= 0 {
 			return fmt.Errorf("%s, %s: step %d fails on the app as it is: %s", a.name, f.name, r.Failed, r.Error)
 		}
-		if n == 2 {
-			if r.Styles == nil {
-				r.Styles = map[int][]string{}
-			}
-			for i, s := range f.steps {
-				if s.changeable() && asked[i] != nil && !slices.Contains(r.Styles[i], s.Locator) {
-					r.Styles[i] = append(r.Styles[i], s.Locator)
-				}
-			}
-			b.mu.Lock()
-			b.known[f], b.styles[f] = known, r.Styles
-			b.mu.Unlock()
-			continue
-		}
 		t, err := b.read(ctx, o.Trace, f.steps)
 		if err != nil {
 			return fmt.Errorf("%s, %s: %w", a.name, f.name, err)
 		}
 		known = append(known, t)
 		for i, s := range t.Steps {
-			if f.steps[i].changeable() && s.Target != nil {
+			if n == 0 && f.steps[i].changeable() && s.Target != nil {
 				asked[i] = styles(s.Target)
 			}
 		}
+		found = r.Styles
 	}
+	if found == nil {
+		found = map[int][]string{}
+	}
+	for i, s := range f.steps {
+		if asked[i] != nil && !slices.Contains(found[i], s.Locator) {
+			found[i] = append(found[i], s.Locator)
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.known[f], b.styles[f] = known, found
 	return nil
 }
 
@@ -130,7 +127,7 @@ func (b *bench) read(ctx context.Context, name string, steps []step) (evidence.T
 	if err != nil {
 		return t, err
 	}
-	helper := []string{"evaluateExpression", "waitForSelector", "querySelector", "querySelectorAll", "evalOnSelectorAll", "waitForFunction"}
+	helper := []string{"evaluateExpression", "evaluateExpressionHandle", "waitForSelector", "querySelector", "queryCount", "querySelectorAll", "evalOnSelectorAll", "waitForFunction"}
 	t.Steps = slices.DeleteFunc(t.Steps, func(s evidence.Step) bool { return slices.Contains(helper, s.Method) })
 	if len(t.Steps) > len(steps) {
 		return t, fmt.Errorf("the trace has %d steps, the flow %d", len(t.Steps), len(steps))
@@ -168,6 +165,7 @@ func (b *bench) run(ctx context.Context, m mutant) (v verdict, err error) {
 	}
 	base := order{Base: m.app.base, Setup: m.flow.setup, Steps: steps, Change: c}
 	failing := base
+	failing.Patience = 1500
 	failing.Trace = b.trace(m.app.name, "failed")
 	r, err := b.driver.do(failing)
 	if err != nil {
@@ -192,7 +190,7 @@ func (b *bench) run(ctx context.Context, m mutant) (v verdict, err error) {
 	}
 	if m.must && !v.healed || !m.must && v.before && strings.HasPrefix(m.ops[0].name, "renamed") {
 		ideal := base
-		ideal.Oracle = true
+		ideal.Oracle, ideal.Patience = true, 5000
 		r, err := b.driver.do(ideal)
 		if err != nil {
 			return v, err
@@ -239,6 +237,7 @@ func (b *bench) heal(ctx context.Context, v *verdict, base order, r result, t ev
 			}
 		}
 		replay := base
+		replay.Patience = 5000
 		replay.Replace, replay.Trace = maps.Clone(healed), b.trace(v.app.name, "replay")
 		var err error
 		if r, err = b.driver.do(replay); err != nil {
@@ -279,7 +278,7 @@ func (b *bench) heal(ctx context.Context, v *verdict, base order, r result, t ev
 		}
 	}
 	gone := base
-	gone.Replace, gone.Remove = healed, &at{first}
+	gone.Replace, gone.Remove, gone.Patience = healed, &at{first}, 1500
 	s, err := b.driver.do(gone)
 	if err != nil {
 		return err

@@ -148,8 +148,9 @@ func bareOptions(s string) string {
 
 // filter reads { hasText: 'x' } and { has: page.getBy… }, one of them.
 func (p *Part) filter(args string) {
-	inner, ok := strings.CutPrefix(args, "{")
-	if inner, ok = strings.CutSuffix(strings.TrimSpace(inner), "}"); !ok {
+	inner, open := strings.CutPrefix(args, "{")
+	inner, closed := strings.CutSuffix(strings.TrimSpace(inner), "}")
+	if !open || !closed {
 		return
 	}
 	inner = strings.TrimSuffix(strings.TrimSpace(inner), ",")

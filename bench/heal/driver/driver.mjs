@@ -6,8 +6,8 @@ import * as readline from 'readline';
 
 const file = name => readFileSync(new URL(name, import.meta.url), 'utf8');
 const operators = `(() => { if (window.__tas) return;\nconst phrases = ${file('phrases.json')};\n${['inpage.js', 'heal.js', 'harm.js'].map(file).join('\n')} })()`;
-const browser = await chromium.launch({ executablePath: process.env.BENCH_BROWSER || undefined, args: ['--disable-gpu', '--disable-software-rasterizer', '--renderer-process-limit=6'] });
-const acting = { timeout: 1500 };
+const browser = await chromium.launch({ executablePath: process.env.BENCH_BROWSER || undefined, args: ['--disable-gpu'] });
+const patient = 15000;
 
 /** A locator as the source of a test has it. */
 const locate = (page, code) => new Function('page', `return page.${code}`)(page);
@@ -17,7 +17,7 @@ async function run(order) {
   const context = await browser.newContext({ baseURL: order.base, viewport: { width: 1280, height: 900 } });
   const answer = { id: order.id, failed: -1, applied: false, right: {}, styles: {} };
   try {
-    context.setDefaultTimeout(acting.timeout);
+    context.setDefaultTimeout(patient);
     const page = await context.newPage();
     page.on('dialog', d => d.accept().catch(() => {}));
     for (const s of order.setup ?? [])
@@ -41,7 +41,7 @@ async function run(order) {
           await locate(page, code).evaluateAll(all => all.forEach(e => e.remove()));
       }
       try {
-        await act(page, step, code);
+        await act(page, step, code, { timeout: order.change && i >= order.change.step ? order.patience ?? patient : patient });
       } catch (error) {
         answer.failed = i;
         answer.error = String(error.message).replace(/\x1b\[[0-9;]*m/g, '').slice(0, 600);
@@ -70,16 +70,16 @@ async function setUp(context, { path, form, data }) {
     throw new Error(`${path} answered ${r.status()}`);
 }
 
-async function act(page, { verb, value }, code) {
+async function act(page, { verb, value }, code, acting) {
   const target = code ? locate(page, code) : undefined;
   switch (verb) {
     case 'goto': return void await page.goto(value, { timeout: 15000 });
-    case 'click': return target.click();
-    case 'dblclick': return target.dblclick();
-    case 'fill': return target.fill(value);
-    case 'select': return void await target.selectOption(value);
-    case 'check': return target.check();
-    case 'press': return target.press(value);
+    case 'click': return target.click(acting);
+    case 'dblclick': return target.dblclick(acting);
+    case 'fill': return target.fill(value, acting);
+    case 'select': return void await target.selectOption(value, acting);
+    case 'check': return target.check(acting);
+    case 'press': return target.press(value, acting);
     case 'text': return expect(target).toHaveText(value, acting);
     case 'contains': return expect(target).toContainText(value, acting);
     case 'visible': return expect(target).toBeVisible(acting);
@@ -156,7 +156,7 @@ class Changes {
   /** Whether a locator finds the element that a step meant. */
   async right(i, code) {
     try {
-      await locate(this.page, code).first().waitFor({ state: 'attached' });
+      await locate(this.page, code).first().waitFor({ state: 'attached', timeout: this.order.patience ?? patient });
       return await locate(this.page, code).evaluateAll((all, i) => window.__tas.right(all, i), i);
     } catch {
       return 'none';
