@@ -227,7 +227,7 @@ func (p *page) write(parts []Part, part, it int) string {
 	}
 	prefer := locator.StrategyOf(parts[part].Code)
 	if part == last {
-		for _, code := range append(p.named(it, p.room(parts, part, it), prefer), p.styled(it)...) {
+		for _, code := range append(p.named(it, p.room(parts, part, it), parts[part].Code), p.styled(it)...) {
 			if try(code) {
 				return code
 			}
@@ -236,7 +236,7 @@ func (p *page) write(parts []Part, part, it int) string {
 	}
 	// What is around the element: the nearest of which a locator is known.
 	for up := p.parent(it); up >= 0; up = p.parent(up) {
-		codes := slices.DeleteFunc(p.named(up, p.all, prefer), func(code string) bool { return locator.StrategyOf(code) == locator.ByText })
+		codes := slices.DeleteFunc(p.named(up, p.all, parts[part].Code), func(code string) bool { return locator.StrategyOf(code) == locator.ByText })
 		if e := &p.all[up]; e.Role != "" && !e.Hidden && prefer == locator.ByRole {
 			codes = append(codes, "getByRole("+locator.Quote(e.Role)+")")
 		}
@@ -268,8 +268,8 @@ func (p *page) room(parts []Part, part, it int) []relocate.Element {
 	return out
 }
 
-func (p *page) named(at int, room []relocate.Element, prefer locator.Strategy) (out []string) {
-	for _, l := range locator.For(&p.all[at], room, prefer) {
+func (p *page) named(at int, room []relocate.Element, was string) (out []string) {
+	for _, l := range locator.ForInstead(&p.all[at], room, was) {
 		out = append(out, l.Code)
 	}
 	return out

@@ -74,7 +74,9 @@ func drifted(old, now *prepared, oldPage, newPage *Page) bool {
 		return placed >= 3
 	case ids > 0:
 		return same || alone || placed >= 3
-	case same && oldPage.labels[old.labelHash] == 1 && newPage.labels[now.labelHash] == 1:
+	case same && oldPage.apart(old) && old.Path == now.Path && placed >= 3:
+		return true // where it was, as it was; its like came elsewhere
+	case same && oldPage.apart(old) && newPage.apart(now):
 		return old.role == now.role && placed >= 1 || alone || placed >= 3
 	case same || old.label == "" && now.label == "":
 		return alone && placed >= 1
@@ -98,6 +100,18 @@ func lone(old, now *prepared, oldPage, newPage *Page) bool {
 	}
 	for _, n := range b {
 		if e := &newPage.elements[n]; e != now && len(oldPage.signatures[e.sign]) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// apart reports whether words tell an element from all others of its kind on a page: what
+// contains it or is in it does not count, nor what is in another row.
+func (p *Page) apart(e *prepared) bool {
+	for _, i := range p.called[e.labelHash] {
+		o := &p.elements[i]
+		if o != e && o.kind == e.kind && !related(o.steps, e.steps) && !differ(o.RowKey, e.RowKey) {
 			return false
 		}
 	}

@@ -15,6 +15,7 @@ type Page struct {
 	// signatures are the elements by all that is known of them but their place.
 	signatures map[word][]int
 	sorts      map[word][]int // by tag, role and type
+	called     map[word][]int // by label
 	height     float64        // the lowest edge that is known
 	width      float64
 }
@@ -43,7 +44,7 @@ type prepared struct {
 
 // Prepare reads the elements of a page. Order does not matter.
 func Prepare(elements []Element) *Page {
-	p := &Page{elements: make([]prepared, len(elements)), count: map[word]int{}, labels: map[word]int{}, owners: map[word]int{}, signatures: make(map[word][]int, len(elements)), sorts: map[word][]int{}}
+	p := &Page{elements: make([]prepared, len(elements)), count: map[word]int{}, labels: map[word]int{}, owners: map[word]int{}, signatures: make(map[word][]int, len(elements)), sorts: map[word][]int{}, called: map[word][]int{}}
 	for i := range elements {
 		p.elements[i] = prepare(&elements[i])
 		e := &p.elements[i]
@@ -60,6 +61,7 @@ func Prepare(elements []Element) *Page {
 		}
 		if e.label != "" {
 			p.labels[e.labelHash]++
+			p.called[e.labelHash] = append(p.called[e.labelHash], i)
 		}
 		for _, s := range []string{e.TestID, e.ID, e.NameAttr, e.href} {
 			if s != "" {
