@@ -47,8 +47,9 @@ func drifted(old, now *prepared, oldPage, newPage *Page) bool {
 	if differ(old.RowKey, now.RowKey) || differ(old.Form, now.Form) && !same || differ(pathOf(old.href), pathOf(now.href)) && !same {
 		return false
 	}
-	ids := 0
+	ids, had, kept := 0, 0, 0
 	for _, p := range [][2]string{{old.TestID, now.TestID}, {old.ID, now.ID}, {old.NameAttr, now.NameAttr}, {old.href, now.href}} {
+		had, kept = had+int(bit(p[0] != "")), kept+int(bit(p[0] != "" && p[0] == p[1]))
 		if p[0] != "" && p[0] == p[1] && oldPage.only(p[0]) && newPage.only(p[0]) {
 			ids++
 		}
@@ -81,7 +82,8 @@ func drifted(old, now *prepared, oldPage, newPage *Page) bool {
 	case same || old.label == "" && now.label == "":
 		return alone && placed >= 1
 	}
-	return alone && placed >= 3
+	// Other words: something else that names it must have stayed, if anything did.
+	return alone && placed >= 3 && (had == 0 || kept > 0)
 }
 
 func differ(a, b string) bool { return a != "" && b != "" && plain(a) != plain(b) }
