@@ -86,6 +86,7 @@ fuzz: ## Fuzz what strangers send, a minute each
 	go test -run '^$$' -fuzz FuzzCode -fuzztime 60s -fuzzminimizetime 10x ./internal/forge
 	go test -run '^$$' -fuzz FuzzRead -fuzztime 60s -fuzzminimizetime 10x ./internal/evidence
 	go test -run '^$$' -fuzz FuzzParts -fuzztime 60s -fuzzminimizetime 10x ./internal/heal
+	go test -run '^$$' -fuzz FuzzCSS -fuzztime 60s -fuzzminimizetime 10x ./internal/heal
 	go test -run '^$$' -fuzz FuzzRequest -fuzztime 60s -fuzzminimizetime 10x ./test
 
 .PHONY: bench-overhead
@@ -112,6 +113,10 @@ bench-bugs: ## How well failures are grouped into bugs, on labelled failures of 
 .PHONY: bench-relocation
 bench-relocation: ## How well elements are found again years later, with each site left out of the training (DATA=folder)
 	go run ./bench/relocation -cross $(if $(DATA),-data $(DATA))
+
+.PHONY: bench-heal
+bench-heal: setup ## How much of what drifted is healed, and that nothing broken is, by mutation of three applications (N=mutants of each kind, SEED=n)
+	go run ./bench/heal -n $(or $(N),1000) -seed $(or $(SEED),1)
 
 .PHONY: train-relocation
 train-relocation: ## Learn the weights of relocation anew from all labelled sites (DATA=folder)

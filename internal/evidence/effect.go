@@ -92,6 +92,16 @@ func (t *tracing) effect(c *call, next float64) (e Effect) {
 			before = s.url
 		}
 	}
+	for _, later := range t.order { // the page may go elsewhere only while a check waits
+		if later.StartTime <= c.StartTime || later.StartTime >= next || !later.looks() {
+			continue
+		}
+		for _, s := range t.shots[later.CallID] {
+			if s.main {
+				after = s.url
+			}
+		}
+	}
 	from, _ := template(before) // "" for about:blank
 	if to, ok := template(after); ok && to != from {
 		e.Navigated = to

@@ -381,8 +381,9 @@ func text(n *Node) string {
 		case b.Len() > 4*maxText:
 		case n.Tag == "":
 			b.WriteString(n.Text)
-		case n.Tag == "br" || n.Tag == "wbr":
+		case n.Tag == "br":
 			b.WriteByte(' ')
+		case n.Tag == "wbr": // a word may be parted there, and is one
 		case slices.Contains(unseen, n.Tag):
 		case n.Tag == "img":
 			b.WriteString(" " + n.Attrs["alt"] + " ")

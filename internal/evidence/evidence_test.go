@@ -212,3 +212,33 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestEffectUnderCheck takes what happens while a check waits for the effect of the act
+// before it, and none for the check's.
+func TestEffectUnderCheck(t *testing.T) {
+	t.Parallel()
+	got, err := read(packed(t, map[string]string{
+		"0-trace.trace": strings.Join([]string{start,
+			`{"type":"before","callId":"c1","startTime":10,"class":"Frame","method":"click","params":{"selector":"#a"}}`,
+			shot("c1", "before", "http://localhost/cart", `["HTML",{},["BODY",{}]]`),
+			`{"type":"after","callId":"c1","endTime":12}`,
+			shot("c1", "after", "http://localhost/cart", `[[1,1]]`),
+			`{"type":"before","callId":"c2","startTime":13,"class":"Frame","method":"expect","params":{"selector":"h1","expression":"to.have.text"}}`,
+			`{"type":"after","callId":"c2","endTime":40}`,
+			shot("c2", "after", "http://localhost/orders/7", `["HTML",{},["BODY",{}]]`),
+			`{"type":"before","callId":"c3","startTime":50,"class":"Frame","method":"click","params":{"selector":"#b"}}`,
+			`{"type":"after","callId":"c3","endTime":55}`}, "\n"),
+		"0-trace.network": `{"type":"resource-snapshot","snapshot":{"_monotonicTime":20,"request":{"method":"POST","url":"http://localhost/orders","headers":[{"name":"sec-fetch-dest","value":"document"}]},"response":{"status":303}}}`,
+	}))
+	if err != nil || len(got.Steps) != 3 {
+		t.Fatalf("%v, %d steps", err, len(got.Steps))
+	}
+	if e := got.Steps[0].Effect; jsonOf(e) != jsonOf(Effect{Calls: []Call{{"POST", "loopback/orders", 303}}, Navigated: "loopback/orders/{}"}) {
+		t.Errorf("the act: %+v", e)
+	}
+	for _, s := range got.Steps[1:] {
+		if jsonOf(s.Effect) != jsonOf(Effect{}) {
+			t.Errorf("%s: %+v", s.Method, s.Effect)
+		}
+	}
+}

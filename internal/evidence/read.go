@@ -351,13 +351,9 @@ func (t *tracing) settle() {
 				}
 			}
 		}
-		next := c.end
-		if i+1 < len(t.order) {
-			next = max(next, t.order[i+1].StartTime)
-		} else if n := len(t.went); n > 0 {
-			next = max(next, t.went[n-1].at)
+		if !c.looks() {
+			s.Effect = t.effect(c, t.until(i))
 		}
-		s.Effect = t.effect(c, next)
 		if shot, root := t.pageOf(c); shot != nil {
 			s.URL = shot.url
 			if pages++; pages <= maxPages {
@@ -372,6 +368,30 @@ func (t *tracing) settle() {
 		}
 		t.Steps = append(t.Steps, s)
 	}
+}
+
+// looking are the calls that only look, or wait: what happens under them is the effect of the
+// act before them.
+var looking = []string{"expect", "waitForSelector", "waitForFunction", "waitForTimeout", "querySelector", "querySelectorAll", "queryCount", "evalOnSelector", "evalOnSelectorAll", "evaluateExpression", "evaluateExpressionHandle",
+	"textContent", "innerText", "innerHTML", "inputValue", "getAttribute", "isVisible", "isHidden", "isEnabled", "isDisabled", "isChecked", "isEditable", "title", "content", "ariaSnapshot", "screenshot", "expectScreenshot", "frameElement", "highlight"}
+
+func (c *call) looks() bool { return slices.Contains(looking, c.Method) }
+
+// until answers when the effect of a call ends: when the next one begins that acts, else with
+// the last that is known. A request that a click brings about is often made only while the
+// check after it waits.
+func (t *tracing) until(i int) float64 {
+	end := t.order[i].end
+	for _, c := range t.order[i+1:] {
+		if !c.looks() && (c.Class == "Frame" || c.Class == "Page" || c.Class == "ElementHandle" || c.APIName != "" || c.Params.Selector != "") {
+			return max(end, c.StartTime)
+		}
+		end = max(end, c.end)
+	}
+	if n := len(t.went); n > 0 {
+		end = max(end, t.went[n-1].at)
+	}
+	return end
 }
 
 // pageOf answers the snapshot that shows what a step was done to: the one with its target;

@@ -1,6 +1,8 @@
 package heal
 
 import (
+	"regexp"
+	"strconv"
 	"strings"
 
 	"tas-service/internal/locator"
@@ -15,8 +17,14 @@ type Part struct {
 	plain  bool   // text is known: neither a pattern nor another locator
 	name   string // of { name: … }
 	named  bool
-	odd    bool // a name that is a pattern
+	odd    bool // a name that is a pattern, or an option that is not known here
 	exact  bool
+	level  string // of { level: 2 }
+	more   bool   // there is more than the first argument
+	// of filter: the text, or the other locator, that must be inside
+	hasText string
+	has     []Part
+	number  int // of nth
 }
 
 // Parts takes a locator apart at its dots; none for what is no locator of Playwright's own
@@ -90,6 +98,7 @@ func part(code string) (p Part, ok bool) {
 	if text, after, is := firstText(args); is {
 		p.text, p.plain, rest = text, true, after
 	}
+	p.more = p.plain && strings.TrimSpace(strings.Trim(rest, ", ")) != ""
 	if i := strings.Index(rest, "name:"); i >= 0 {
 		p.named = true
 		if text, _, is := firstText(strings.TrimSpace(rest[i+len("name:"):])); is {
@@ -99,7 +108,75 @@ func part(code string) (p Part, ok bool) {
 		}
 	}
 	p.exact = strings.Contains(rest, "exact: true")
+	if m := levelOption.FindStringSubmatch(rest); m != nil {
+		p.level = m[1]
+	}
+	if p.method == string(locator.ByRole) && states.MatchString(bareOptions(rest)) {
+		p.odd = true
+	}
+	switch p.method {
+	case "nth":
+		n, err := strconv.Atoi(args)
+		p.odd, p.number = err != nil, n
+	case "filter":
+		p.filter(args)
+	}
 	return p, true
+}
+
+var (
+	levelOption = regexp.MustCompile(`level: (\d)`)
+	states      = regexp.MustCompile(`checked:|selected:|expanded:|pressed:|disabled:|includeHidden:|description:`)
+)
+
+// bareOptions answers options without the texts in them.
+func bareOptions(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if strings.IndexByte("'\"`", s[i]) >= 0 {
+			end := skipText(s, i, s[i])
+			if end < 0 {
+				break
+			}
+			i = end
+			continue
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// filter reads { hasText: 'x' } and { has: page.getBy… }, one of them.
+func (p *Part) filter(args string) {
+	inner, open := strings.CutPrefix(args, "{")
+	inner, closed := strings.CutSuffix(strings.TrimSpace(inner), "}")
+	if !open || !closed {
+		return
+	}
+	inner = strings.TrimSuffix(strings.TrimSpace(inner), ",")
+	if rest, is := strings.CutPrefix(inner, "hasText:"); is {
+		if text, after, is := firstText(strings.TrimSpace(rest)); is && strings.TrimSpace(after) == "" {
+			p.hasText = text
+		}
+		return
+	}
+	if rest, is := strings.CutPrefix(inner, "has:"); is {
+		p.has = Parts(strings.TrimPrefix(strings.TrimSpace(rest), "page."))
+	}
+}
+
+// place answers which of n found elements first, last and nth mean.
+func (p *Part) place(n int) (at int, ok bool) {
+	switch p.method {
+	case "first":
+		return 0, true
+	case "last":
+		return n - 1, true
+	}
+	if p.number < 0 {
+		return n + p.number, !p.odd
+	}
+	return p.number, !p.odd
 }
 
 // firstText reads a text in quotes at the beginning.
@@ -142,7 +219,7 @@ func (p Part) finds(e *relocate.Element) (found, known bool) {
 	case locator.ByTestID:
 		return e.TestID == p.text, true
 	case locator.ByRole:
-		return e.Role == p.text && !e.Hidden && (!p.named || e.Name != "" && holds(e.Name, p.name)), true
+		return e.Role == p.text && !e.Hidden && (p.level == "" || p.level == levelOf(e)) && (!p.named || e.Name != "" && holds(e.Name, p.name)), true
 	case locator.ByLabel:
 		return e.Name != "" && holds(e.Name, p.text), true
 	case locator.ByPlaceholder:
@@ -152,7 +229,18 @@ func (p Part) finds(e *relocate.Element) (found, known bool) {
 	case locator.ByTitle:
 		return e.Title != "" && holds(e.Title, p.text), true
 	case locator.ByText:
-		return e.Text != "" && holds(e.Text, p.text), true
+		return e.Text != "" && holds(e.Text, p.text) || e.Value != "" && holds(e.Value, p.text), true
 	}
 	return false, false
+}
+
+// levelOf answers the level of a heading.
+func levelOf(e *relocate.Element) string {
+	if l := e.Attributes["aria-level"]; l != "" {
+		return l
+	}
+	if len(e.Tag) == 2 && e.Tag[0] == 'h' {
+		return e.Tag[1:]
+	}
+	return ""
 }

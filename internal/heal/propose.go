@@ -71,90 +71,275 @@ func Propose(model *relocate.Model, failed evidence.Test, step int, passing []ev
 		return p
 	}
 	p.Was = was
-	now := p.Step.Page
-	p.Part = broken(parts, now)
-	if p.Part < 0 {
-		p.Why = "Each part of the locator finds something on the page, so the locator is not what is broken."
+	old, now := newPage(was.Page, failed.TestIDs), newPage(p.Step.Page, failed.TestIDs)
+	target, ok := old.byPath[was.Target.Path]
+	if !ok {
+		p.Why = "It is not known what the locator used to find."
 		return p
 	}
-	p.Before = parts[p.Part].Code
-	target := meant(parts, p.Part, was)
-	if target < 0 {
-		p.Why = "It is not known what this part of the locator used to find."
+	b := broken(parts, now, &p.Step)
+	if b.part < 0 {
+		p.Why = b.why
 		return p
 	}
-	p.Answer = relocate.NewFinder(model, relocate.Prepare(was.Page), relocate.Prepare(now)).Find(target, relocate.Limits{})
+	p.Part, p.Before = b.part, parts[b.part].Code
+	calm := volatile(was, failed, step, passing)
+	p.Answer = relocate.NewFinder(model, relocate.Prepare(calm), relocate.Prepare(now.all)).Find(target, relocate.Limits{})
 	p.Outcome, p.Why = p.Answer.Outcome, p.Answer.Why
 	if p.Outcome == relocate.Report || len(p.Answer.Candidates) == 0 {
 		return p
 	}
-	found := p.Answer.Candidates[0].Element
-	all := locator.For(found, within(parts, p.Part, found, now), locator.StrategyOf(p.Before))
-	if len(all) == 0 {
+	it := p.Answer.Candidates[0].Index
+	if b.among != nil && !slices.Contains(b.among, it) {
+		p.Outcome, p.Why = relocate.Report, "The locator finds several elements, and the one that was meant is none of them."
+		return p
+	}
+	for _, part := range b.parts {
+		if code := now.write(parts, part, it); code != "" {
+			p.Part, p.Before, p.After = part, parts[part].Code, code
+			break
+		}
+	}
+	if p.After == "" {
 		p.Outcome, p.Why = relocate.Report, "The element is there, and nothing names it that would find it alone and still name it tomorrow."
 		return p
 	}
-	p.After = all[0].Code
+	p.soften(parts, &old.all[target], &now.all[it])
 	return p
 }
 
-// broken answers the first part that finds nothing on a page, -1 where each finds something
-// or it is not known.
-func broken(parts []Part, page []relocate.Element) int {
-	for i, p := range parts {
-		none, known := true, false
-		for j := range page {
-			found, k := p.finds(&page[j])
-			known = known || k
-			none = none && !found
+// soften makes a heal a proposal where the words that a check looks for are themselves what it
+// checks: whether other words are as good is for a person to say.
+func (p *Proposal) soften(parts []Part, old, now *relocate.Element) {
+	if p.Outcome != relocate.Heal || !p.Step.Assertion() {
+		return
+	}
+	for _, part := range parts {
+		says := part.words()
+		if says == "" || !contains(said(old), says) || contains(said(now), says) {
+			continue
 		}
-		if known && none {
+		p.Outcome, p.Why = relocate.Propose, "The check asks for “"+says+"”, and the page says “"+said(now)+"” now: whether that is as right is for a person to say."
+	}
+}
+
+// said is what an element says to a reader.
+func said(e *relocate.Element) string {
+	return strings.Join([]string{e.Name, e.Text, e.Title, e.Alt, e.Hint}, " ")
+}
+
+// words answers the words by which a part finds an element.
+func (part *Part) words() string {
+	switch locator.Strategy(part.method) {
+	case locator.ByRole:
+		return part.name
+	case locator.ByText, locator.ByTitle, locator.ByAltText:
+		return part.text
+	}
+	return ""
+}
+
+// fracture is which part of a locator is broken, and how.
+type fracture struct {
+	part  int    // -1 where the locator is not what is broken
+	parts []int  // those that may be written anew, in the order of trying
+	among []int  // where it finds several elements: which
+	why   string // where it is not broken
+}
+
+// broken follows a locator on the page on which it failed.
+func broken(parts []Part, now *page, s *evidence.Step) fracture {
+	none := fracture{part: -1, why: "Each part of the locator finds something on the page, so the locator is not what is broken."}
+	f := now.find(parts)
+	at := slices.IndexFunc(f.sets, func(set []int) bool { return len(set) == 0 })
+	switch {
+	case at < 0 && f.known && len(f.last()) > 1 && !strings.Contains(s.Error, "strict mode violation") && s.Target != nil:
+		return none
+	case at < 0 && f.known && len(f.last()) > 1:
+		// It finds several: the part that names the element says too little.
+		part := naming(parts, len(parts)-1)
+		if part != len(parts)-1 {
+			return none
+		}
+		return fracture{part: part, parts: []int{part}, among: f.last()}
+	case at < 0 && f.known:
+		return none
+	case at < 0:
+		if part := absent(parts, now); part >= 0 {
+			at = part
+			break
+		}
+		// What cannot be followed here found nothing either, where nothing was found at all.
+		at = len(f.sets)
+		if s.Target != nil || strings.Contains(s.Error, "resolved to") || parts[at].narrows() || absent(parts[at+1:], now) >= 0 {
+			return none
+		}
+	}
+	at = naming(parts, at)
+	out := fracture{part: at, parts: []int{at}}
+	for i := at - 1; i >= 0; i-- {
+		if !parts[i].narrows() {
+			out.parts = append(out.parts, i)
+		}
+	}
+	// Where the part by itself finds the like elsewhere, what it is looked for in may be what
+	// is broken.
+	if own, known := now.own(&parts[at]); known && len(own) > 0 && len(out.parts) > 1 {
+		out.parts = append(out.parts[1:], at)
+	}
+	return out
+}
+
+// naming answers the part that finds what a narrowing one narrows.
+func naming(parts []Part, at int) int {
+	for at > 0 && parts[at].narrows() {
+		at--
+	}
+	return at
+}
+
+// absent answers the first part that finds nothing anywhere on the page, -1 for none.
+func absent(parts []Part, now *page) int {
+	for i := range parts {
+		if parts[i].narrows() {
+			continue
+		}
+		if own, known := now.own(&parts[i]); known && len(own) == 0 {
 			return i
 		}
 	}
 	return -1
 }
 
-// meant answers which element of the page as it was a part of the locator found: the last
-// part the target itself, an earlier one the nearest of the elements around it.
-func meant(parts []Part, part int, was evidence.Step) int {
-	at := slices.IndexFunc(was.Page, func(e relocate.Element) bool { return e.Path == was.Target.Path })
-	if at < 0 {
-		return -1
+// write answers code for one part of a locator with which the whole of it finds one element
+// and no other one; "" where nothing does.
+func (p *page) write(parts []Part, part, it int) string {
+	last := naming(parts, len(parts)-1)
+	try := func(code string) bool {
+		fresh := Parts(code)
+		if len(fresh) != 1 || code == parts[part].Code {
+			return false
+		}
+		whole := slices.Clone(parts)
+		whole[part] = fresh[0]
+		f := p.find(whole)
+		return f.known && len(f.last()) == 1 && f.last()[0] == it
 	}
-	if found, known := parts[part].finds(&was.Page[at]); known && found {
-		return at
+	prefer := locator.StrategyOf(parts[part].Code)
+	if part == last {
+		for _, code := range append(p.named(it, p.room(parts, part, it), parts[part].Code), p.styled(it)...) {
+			if try(code) {
+				return code
+			}
+		}
+		return ""
 	}
-	best := -1
-	for i := range was.Page {
-		e := &was.Page[i]
-		if found, known := parts[part].finds(e); known && found && strings.HasPrefix(was.Target.Path, e.Path+"/") && (best < 0 || len(e.Path) > len(was.Page[best].Path)) {
-			best = i
+	// What is around the element: the nearest of which a locator is known.
+	for up := p.parent(it); up >= 0; up = p.parent(up) {
+		codes := slices.DeleteFunc(p.named(up, p.all, parts[part].Code), func(code string) bool { return locator.StrategyOf(code) == locator.ByText })
+		if e := &p.all[up]; e.Role != "" && !e.Hidden && prefer == locator.ByRole {
+			codes = append(codes, "getByRole("+locator.Quote(e.Role)+")")
+		}
+		for _, code := range append(codes, p.styled(up)...) {
+			if try(code) {
+				return code
+			}
 		}
 	}
-	return best
+	return ""
 }
 
-// within answers the elements among which a part chooses: those below what the part before
-// it finds around the element, or all of the page.
-func within(parts []Part, part int, found *relocate.Element, page []relocate.Element) []relocate.Element {
-	for before := part - 1; before >= 0; before-- {
-		scope := ""
-		for i := range page {
-			if ok, known := parts[before].finds(&page[i]); ok && known && strings.HasPrefix(found.Path, page[i].Path+"/") && len(page[i].Path) > len(scope) {
-				scope = page[i].Path
+// room answers the elements among which a part chooses: those in what the parts before it find
+// around the element.
+func (p *page) room(parts []Part, part, it int) []relocate.Element {
+	if part == 0 {
+		return p.all
+	}
+	f := p.find(parts[:part])
+	var out []relocate.Element
+	for at := range p.all {
+		if slices.ContainsFunc(f.last(), func(s int) bool { return p.within(at, s) && p.within(it, s) }) {
+			out = append(out, p.all[at])
+		}
+	}
+	if len(out) == 0 {
+		return p.all
+	}
+	return out
+}
+
+func (p *page) named(at int, room []relocate.Element, was string) (out []string) {
+	for _, l := range locator.ForInstead(&p.all[at], room, was) {
+		out = append(out, l.Code)
+	}
+	return out
+}
+
+// styled answers CSS for an element: what locators are written of where nothing names it.
+func (p *page) styled(at int) (out []string) {
+	own := locator.Simple(&p.all[at])
+	for _, s := range own {
+		if s != p.all[at].Tag {
+			out = append(out, "locator("+locator.Quote(s)+")")
+		}
+	}
+	for up, n := p.parent(at), 0; up >= 0 && n < 8; up, n = p.parent(up), n+1 {
+		around := locator.Simple(&p.all[up])
+		if key := locator.Around(&p.all[up], &p.all[at]); key != "" {
+			around = append(around, key)
+		}
+		for _, a := range around {
+			if a == p.all[up].Tag && !slices.Contains([]string{"main", "nav", "aside", "header", "footer", "dialog", "form", "article", "fieldset", "table"}, a) {
+				continue
+			}
+			for _, s := range own {
+				out = append(out, "locator("+locator.Quote(a+" "+s)+")")
 			}
 		}
-		if scope == "" {
+	}
+	return out
+}
+
+// volatile answers the page of a passing step without the texts that differ from one passing
+// run to the other: they weigh nothing.
+func volatile(was evidence.Step, failed evidence.Test, step int, passing []evidence.Test) []relocate.Element {
+	out := slices.Clone(was.Page)
+	for i := range passing {
+		other, ok := Counterpart(failed, step, passing[i:i+1])
+		if !ok || len(other.Page) != len(out) || &other.Page[0] == &was.Page[0] {
 			continue
 		}
-		var out []relocate.Element
-		for _, e := range page {
-			if strings.HasPrefix(e.Path, scope+"/") {
-				out = append(out, e)
+		same := 0
+		for k := range out {
+			if out[k].Path == other.Page[k].Path {
+				same++
 			}
 		}
-		return out
+		if same < len(out) {
+			continue // it is another page, so what differs tells nothing
+		}
+		for k := range out {
+			a, b := &out[k], &other.Page[k]
+			drop := func(x *string, y string) {
+				if *x != y {
+					*x = ""
+				}
+			}
+			drop(&a.Name, b.Name)
+			drop(&a.Text, b.Text)
+			drop(&a.OwnText, b.OwnText)
+			drop(&a.ID, b.ID)
+			drop(&a.TestID, b.TestID)
+			drop(&a.Class, b.Class)
+			drop(&a.Href, b.Href)
+			drop(&a.Title, b.Title)
+			drop(&a.Value, b.Value)
+			drop(&a.RowKey, b.RowKey)
+			drop(&a.Form, b.Form)
+			if !slices.Equal(a.Near, b.Near) {
+				a.Near = nil
+			}
+		}
 	}
-	return page
+	return out
 }

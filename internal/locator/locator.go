@@ -51,9 +51,20 @@ func StrategyOf(code string) Strategy {
 // others tomorrow are left out, and so is what only differs in letter case from something
 // else on the page unless it can be asked for exactly.
 func For(e *relocate.Element, page []relocate.Element, prefer Strategy) []Locator {
+	return instead(e, page, prefer, "")
+}
+
+// ForInstead is For in place of a locator that is given as code: what it names in so many words,
+// such as the number of an order, may be named again.
+func ForInstead(e *relocate.Element, page []relocate.Element, was string) []Locator {
+	return instead(e, page, StrategyOf(was), was)
+}
+
+// instead is both.
+func instead(e *relocate.Element, page []relocate.Element, prefer Strategy, was string) []Locator {
 	var out []Locator
 	for _, s := range Strategies() {
-		if code, ok := write(s, e, page); ok {
+		if code, ok := write(s, e, page, was); ok {
 			out = append(out, Locator{Strategy: s, Code: code})
 		}
 	}
@@ -71,7 +82,8 @@ func For(e *relocate.Element, page []relocate.Element, prefer Strategy) []Locato
 
 // write answers the locator of a strategy; false where it would find nothing, or more than
 // the element.
-func write(s Strategy, e *relocate.Element, page []relocate.Element) (string, bool) {
+func write(s Strategy, e *relocate.Element, page []relocate.Element, was string) (string, bool) {
+	steady := func(s string) bool { return steady(without(s, was)) }
 	switch s {
 	case ByTestID:
 		only := one(page, func(x *relocate.Element) bool { return x.TestID == e.TestID })
@@ -89,29 +101,29 @@ func write(s Strategy, e *relocate.Element, page []relocate.Element) (string, bo
 		}
 		return "getByRole(" + Quote(e.Role) + ")", singular[e.Role] && one(page, same)
 	case ByLabel:
-		return texted(s, e.Name, page, labelled(e), func(x *relocate.Element) string {
+		return texted(s, e.Name, was, page, labelled(e), func(x *relocate.Element) string {
 			if !labelled(x) {
 				return ""
 			}
 			return x.Name
 		})
 	case ByPlaceholder:
-		return texted(s, e.Hint, page, true, func(x *relocate.Element) string { return x.Hint })
+		return texted(s, e.Hint, was, page, true, func(x *relocate.Element) string { return x.Hint })
 	case ByAltText:
-		return texted(s, e.Alt, page, true, func(x *relocate.Element) string { return x.Alt })
+		return texted(s, e.Alt, was, page, true, func(x *relocate.Element) string { return x.Alt })
 	case ByTitle:
-		return texted(s, e.Title, page, true, func(x *relocate.Element) string { return x.Title })
+		return texted(s, e.Title, was, page, true, func(x *relocate.Element) string { return x.Title })
 	case ByText:
 		// Playwright takes the innermost elements that hold a text.
-		return texted(s, e.OwnText, page, e.OwnText == e.Text, func(x *relocate.Element) string { return x.OwnText })
+		return texted(s, e.OwnText, was, page, e.OwnText == e.Text, func(x *relocate.Element) string { return x.OwnText })
 	}
 	return "", false
 }
 
 // texted writes a locator that goes by one text of elements, exactly where a part of it
 // would find more.
-func texted(s Strategy, want string, page []relocate.Element, fits bool, of func(x *relocate.Element) string) (string, bool) {
-	if !fits || !steady(want) {
+func texted(s Strategy, want, was string, page []relocate.Element, fits bool, of func(x *relocate.Element) string) (string, bool) {
+	if !fits || !steady(without(want, was)) {
 		return "", false
 	}
 	if one(page, func(x *relocate.Element) bool { return Fits(of(x), want, false) }) {
@@ -181,6 +193,23 @@ func steady(s string) bool {
 	s = fold(s)
 	return s != "" && len([]rune(s)) <= maxSteady && !slices.ContainsFunc(passing, func(r *regexp.Regexp) bool { return r.MatchString(s) })
 }
+
+// without answers a text without the words with digits that a locator has already.
+func without(s, was string) string {
+	if was == "" {
+		return s
+	}
+	has := strings.Fields(notWord.ReplaceAllString(was, " "))
+	words := strings.Fields(s)
+	for i, w := range words {
+		if bare := strings.Trim(w, `.,:;!?…()[]"'`); strings.ContainsAny(bare, "0123456789") && slices.Contains(has, bare) {
+			words[i] = "x"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+var notWord = regexp.MustCompile(`[^\p{L}\p{N}_.,:/#€$£-]+`)
 
 // Quote writes a text as a JavaScript string in single quotes.
 func Quote(s string) string {

@@ -56,18 +56,38 @@ func (f *Finder) Find(target int, limits Limits) Answer {
 		return Answer{Outcome: Report, Why: "The page has no element to compare with."}
 	}
 	a := Answer{P: sigmoid(dot(f.model.Decision, r.decision))}
-	if unchanged(r.own.old, r.candidates[r.order[0]], f.old, f.now) {
+	best, sure := r.candidates[r.order[0]], false
+	if r.taken[r.order[0]] {
+		a.P = min(a.P, takenP)
+	} else if unchanged(r.own.old, best, f.old, f.now) {
 		a.P = max(a.P, unchangedP)
+	} else if drifted(r.own.old, best, f.old, f.now) {
+		a.P = max(a.P, driftedP)
+		sure = !slices.ContainsFunc(r.order[1:], func(i int) bool {
+			c := r.candidates[i]
+			return !r.taken[i] && !related(c.steps, best.steps) && (unchanged(r.own.old, c, f.old, f.now) || drifted(r.own.old, c, f.old, f.now))
+		})
 	}
 	top := r.score[r.order[0]]
 	sum := 0.0
-	for _, s := range r.score {
-		sum += math.Exp(s - top)
+	open := func(i int) bool { return !r.taken[i] || r.taken[r.order[0]] }
+	for i, s := range r.score {
+		if open(i) {
+			sum += math.Exp(s - top)
+		}
 	}
-	share := func(i int) float64 { return math.Exp(r.score[i]-top) / sum }
+	share := func(i int) float64 {
+		if !open(i) {
+			return 0
+		}
+		return math.Exp(r.score[i]-top) / sum
+	}
 	a.Margin = share(r.order[0])
 	if r.second >= 0 {
 		a.Margin -= share(r.second)
+	}
+	if sure { // no other one can be it by what stayed as it was
+		a.Margin = max(a.Margin, 1-2*(1-driftedP))
 	}
 	shown := r.order[:min(len(r.order), mostShown)]
 	if r.second >= 0 && !slices.Contains(shown, r.second) {
@@ -99,6 +119,9 @@ func decide(a Answer, l Limits) (Outcome, string) {
 	}
 	return Heal, "One element is it, as surely as can be told."
 }
+
+// takenP bounds the probability of what is another old element, unchanged.
+const takenP = 0.3
 
 // unchangedP is the probability of an element of which nothing changed. Nothing is learned about
 // it from pages years apart, on which such elements are few.

@@ -246,22 +246,35 @@ type ranking struct {
 	score    []float64
 	order    []int     // candidates, best first
 	second   int       // the best rival that is not the same control; -1 for none
+	taken    []bool    // candidates that are other old elements, unchanged
 	decision []float64 // nil where there is no candidate
 }
 
 func (f *Finder) rank(target int) *ranking {
 	c, own := f.comparison(target)
-	r := &ranking{comparison: c, own: own, evidence: c.rankEvidence(own), score: make([]float64, len(c.candidates)), order: make([]int, len(c.candidates)), second: -1}
+	r := &ranking{comparison: c, own: own, evidence: c.rankEvidence(own), score: make([]float64, len(c.candidates)), order: make([]int, len(c.candidates)), second: -1, taken: make([]bool, len(c.candidates))}
 	for i, x := range r.evidence {
 		r.score[i], r.order[i] = dot(f.model.Rank, x), i
+		r.taken[i] = f.settled(own.old, c.candidates[i])
 	}
-	slices.SortFunc(r.order, func(a, b int) int { return better(r.score[a], r.score[b], c.candidates[a], c.candidates[b]) })
+	slices.SortFunc(r.order, func(a, b int) int {
+		if r.taken[a] != r.taken[b] {
+			if r.taken[b] {
+				return -1
+			}
+			return 1
+		}
+		return better(r.score[a], r.score[b], c.candidates[a], c.candidates[b])
+	})
 	if len(r.order) == 0 {
 		return r
 	}
 	best := r.order[0]
 	sum, gap := 0.0, math.Inf(1)
 	for _, i := range r.order {
+		if r.taken[i] && !r.taken[best] {
+			break
+		}
 		sum += math.Exp(r.score[i] - r.score[best])
 		if r.second < 0 && i != best && !related(c.candidates[i].steps, c.candidates[best].steps) {
 			r.second, gap = i, r.score[best]-r.score[i]

@@ -11,8 +11,13 @@ type Page struct {
 	elements []prepared
 	count    map[word]int // in how many elements a word is, over all that is compared
 	labels   map[word]int // how many elements have a label
-	height   float64      // the lowest edge that is known
-	width    float64
+	owners   map[word]int // how many have a test ID, ID, name or address
+	// signatures are the elements by all that is known of them but their place.
+	signatures map[word][]int
+	sorts      map[word][]int // by tag, role and type
+	called     map[word][]int // by label
+	height     float64        // the lowest edge that is known
+	width      float64
 }
 
 // prepared is an element with all that is read from it again and again.
@@ -34,11 +39,12 @@ type prepared struct {
 	href      string
 	hrefTail  weighed
 	steps     []step
+	sign      word
 }
 
 // Prepare reads the elements of a page. Order does not matter.
 func Prepare(elements []Element) *Page {
-	p := &Page{elements: make([]prepared, len(elements)), count: map[word]int{}, labels: map[word]int{}}
+	p := &Page{elements: make([]prepared, len(elements)), count: map[word]int{}, labels: map[word]int{}, owners: map[word]int{}, signatures: make(map[word][]int, len(elements)), sorts: map[word][]int{}, called: map[word][]int{}}
 	for i := range elements {
 		p.elements[i] = prepare(&elements[i])
 		e := &p.elements[i]
@@ -55,7 +61,16 @@ func Prepare(elements []Element) *Page {
 		}
 		if e.label != "" {
 			p.labels[e.labelHash]++
+			p.called[e.labelHash] = append(p.called[e.labelHash], i)
 		}
+		for _, s := range []string{e.TestID, e.ID, e.NameAttr, e.href} {
+			if s != "" {
+				p.owners[hashOf(s)]++
+			}
+		}
+		e.sign = signature(e)
+		p.signatures[e.sign] = append(p.signatures[e.sign], i)
+		p.sorts[sortOf(e)] = append(p.sorts[sortOf(e)], i)
 		if b := e.Box; b != nil {
 			p.height, p.width = max(p.height, b.Y+b.Height), max(p.width, b.X+b.Width)
 		}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"tas-service/internal/relocate"
+)
+
+// operator is a way to change a page.
+type operator struct {
+	name   string
+	page   bool           // it changes all of the page
+	breaks *regexp.Regexp // locators that it may break; nil for any
+	// when says to which steps it may apply; nil for all. The page has the last word: this
+	// only saves the way there.
+	when func(verb string, e *relocate.Element) bool
+}
+
+var (
+	byID    = regexp.MustCompile(`#`)
+	byClass = regexp.MustCompile(`locator\('[^']*\.[A-Za-z]`)
+	byTest  = regexp.MustCompile(`getByTestId|data-testid`)
+	byWords = regexp.MustCompile(`name: '|getByText|getByLabel|getByTitle|getByPlaceholder`)
+	byExact = regexp.MustCompile(`exact: true`)
+	bySteps = regexp.MustCompile(`locator\('[^']* > `)
+	byTag   = regexp.MustCompile(`getByRole|locator\('[a-z]`)
+	byRow   = regexp.MustCompile(`listitem`)
+	byScope = regexp.MustCompile(`getByRole\('(main|navigation|article|region|complementary|form|banner|group|list)'.*\)\.|^locator\('main `)
+	byLabel = regexp.MustCompile(`getByLabel|name: '`)
+	byPlace = regexp.MustCompile(`getByPlaceholder`)
+	byTitle = regexp.MustCompile(`getByTitle|name: '`)
+	nested  = regexp.MustCompile(`name: .*\)\.`)
+)
+
+func hasID(_ string, e *relocate.Element) bool     { return e.ID != "" }
+func hasClass(_ string, e *relocate.Element) bool  { return e.Class != "" }
+func hasTestID(_ string, e *relocate.Element) bool { return e.TestID != "" }
+func hasHint(_ string, e *relocate.Element) bool   { return e.Hint != "" }
+func hasTitle(_ string, e *relocate.Element) bool  { return e.Title != "" }
+func hasRow(_ string, e *relocate.Element) bool    { return e.RowKey != "" }
+func isLink(_ string, e *relocate.Element) bool    { return e.Tag == "a" && e.Href != "" }
+func isButton(_ string, e *relocate.Element) bool  { return e.Tag == "button" }
+func isHeading(_ string, e *relocate.Element) bool { return e.Role == "heading" }
+func isField(_ string, e *relocate.Element) bool {
+	return slices.Contains([]string{"input", "select", "textarea", "output"}, e.Tag)
+}
+func isControl(_ string, e *relocate.Element) bool {
+	return slices.Contains([]string{"input", "select", "textarea", "button"}, e.Tag)
+}
+func isInput(_ string, e *relocate.Element) bool {
+	return e.Tag == "input" && (e.Type == "search" || e.Type == "email" || e.Type == "number")
+}
+func checking(verb string) bool {
+	return slices.Contains([]string{"text", "contains", "visible"}, verb)
+}
+func acting(verb string, _ *relocate.Element) bool { return !checking(verb) }
+func wordy(verb string, e *relocate.Element) bool {
+	return e.Name+e.Text+e.Hint != "" && (!checking(verb) || isField(verb, e))
+}
+func twoWords(verb string, e *relocate.Element) bool {
+	return wordy(verb, e) && strings.Contains(e.Name+e.Text+e.Hint, " ")
+}
+func pressable(verb string, e *relocate.Element) bool { return !checking(verb) && !isField(verb, e) }
+func labelled(verb string, e *relocate.Element) bool {
+	return isField(verb, e) && e.Attributes["aria-label"] == ""
+}
+func ariaLabelled(verb string, e *relocate.Element) bool {
+	return e.Attributes["aria-label"] != "" && wordy(verb, e)
+}
+func ariaAndText(verb string, e *relocate.Element) bool {
+	return pressable(verb, e) && e.Attributes["aria-label"] != "" && e.Text != ""
+}
+func textual(verb string, e *relocate.Element) bool {
+	return pressable(verb, e) && e.Text != "" && e.Attributes["aria-label"] == ""
+}
+func numbered(verb string, e *relocate.Element) bool {
+	return e.Tag == "output" || !isField(verb, e) && strings.ContainsAny(e.Text, "0123456789")
+}
+func said(verb string, e *relocate.Element) bool { return !isControl(verb, e) && len(e.Text) > 2 }
+
+// fits reports whether an operator may break a step that knows an element by a locator.
+func (o operator) fits(verb, code string, e *relocate.Element) bool {
+	return (o.breaks == nil || o.breaks.MatchString(code)) && (o.when == nil || e != nil && o.when(verb, e))
+}
+
+// healing are the operators after which the control is still there.
+var healing = []operator{
+	{"id", false, byID, hasID}, {"class", false, byClass, hasClass}, {"class-hashed", false, byClass, hasClass}, {"testid", false, byTest, hasTestID}, {"testid-removed", false, byTest, hasTestID},
+	{"id-removed", false, byID, hasID}, {"attributes-removed", false, byClass, hasClass}, {"wrap", false, bySteps, nil}, {"wrap-deep", false, bySteps, nil}, {"nested-deeper", false, bySteps, nil},
+	{"move", false, bySteps, nil}, {"move-within", false, bySteps, nil}, {"reorder", false, bySteps, nil}, {"list-reordered", false, bySteps, hasRow}, {"row-inserted", false, bySteps, hasRow},
+	{"look-alike", false, byWords, nil}, {"look-alike-longer", false, byWords, pressable}, {"synonym", false, byWords, wordy}, {"translation", false, byWords, wordy}, {"text-longer", false, byExact, wordy},
+	{"text-shorter", false, byWords, twoWords}, {"letter-case", false, byExact, wordy}, {"blanks", false, byExact, twoWords}, {"punctuation", false, byExact, wordy}, {"icon", false, byExact, textual},
+	{"label", false, byLabel, labelled}, {"label-to-placeholder", false, byLabel, labelled}, {"aria-label", false, byWords, ariaLabelled}, {"aria-label-removed", false, byWords, ariaAndText},
+	{"placeholder", false, byPlace, hasHint}, {"title", false, byTitle, hasTitle}, {"tag", false, byTag, nil}, {"tag-bare", false, byTag, isButton}, {"heading-level", false, byTag, isHeading},
+	{"input-type", false, byTag, isInput}, {"landmark", false, byScope, nil}, {"region-name", false, nested, nil}, {"list-to-boxes", false, byRow, hasRow},
+	{"testid-prefix", true, byTest, hasTestID}, {"ids-renamed", true, byID, hasID}, {"classes-prefixed", true, byClass, hasClass},
+}
+
+// breaking are the operators after which a failure is to be reported.
+var breaking = []operator{
+	{name: "removed"}, {name: "removed-look-alike"}, {name: "section-removed"}, {name: "row-removed", when: hasRow}, {name: "rows-gone", when: hasRow}, {name: "disabled", when: isControl}, {name: "hidden"},
+	{name: "hidden-by-sheet"}, {name: "renamed-disabled", when: isControl}, {name: "renamed-hidden"}, {name: "renamed-hidden-by-sheet"}, {name: "renamed-dead", when: pressable}, {name: "renamed-500", when: acting},
+	{name: "dead", when: pressable}, {name: "labels-swapped", breaks: byWords}, {name: "request-500", when: acting}, {name: "wrong-value", when: numbered}, {name: "off-by-one", when: numbered},
+	{name: "price-changed"}, {name: "wrong-words", when: said}, {name: "wrong-row", when: hasRow}, {name: "wrong-record", when: hasRow}, {name: "link-elsewhere", when: isLink},
+	{name: "renamed-link-elsewhere", when: isLink}, {name: "destructive", when: pressable}, {name: "became-text", when: isControl}, {name: "error-banner"}, {name: "sign-in-wall"}, {name: "covered", when: acting},
+}

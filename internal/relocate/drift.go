@@ -1,0 +1,127 @@
+package relocate
+
+import (
+	"slices"
+	"strings"
+)
+
+// What is known of an element that changed a little on a page that hardly changed, as from one
+// commit to the next. The weights are learned from pages years apart, on which such elements
+// are few; these two rules are about the others.
+
+// signature answers all by which an element is known but its place.
+func signature(e *prepared) word {
+	return hashOf(strings.Join([]string{e.Tag, e.role, e.label, e.TestID, e.ID, e.NameAttr, e.href, e.Type, e.Class, e.RowKey, e.Form}, "\x00"))
+}
+
+// settled reports whether a candidate is an old element other than the target, of which
+// nothing changed: the only one like this on both pages, or at the same place among as many
+// as before. The target cannot be it: occupancy.
+func (f *Finder) settled(target, now *prepared) bool {
+	if now.label == "" && now.TestID == "" && now.ID == "" && now.NameAttr == "" && now.href == "" {
+		return false // a box that nothing tells from others
+	}
+	was := f.old.signatures[now.sign]
+	if len(was) == 0 || len(was) != len(f.now.signatures[now.sign]) || target.sign == now.sign {
+		return false
+	}
+	if len(was) == 1 {
+		return true
+	}
+	return slices.ContainsFunc(was, func(o int) bool { return now.Path != "" && f.old.elements[o].Path == now.Path })
+}
+
+// driftedP is the probability of an element of which little changed.
+const driftedP = 0.98
+
+// drifted reports whether so much of an element stayed as it was that what changed does not
+// matter: it is of the same sort, in the same row and form, and enough of what names it or
+// tells its place is the same. Neither words nor a place are enough by themselves.
+func drifted(old, now *prepared, oldPage, newPage *Page) bool {
+	same := old.label != "" && old.label == now.label
+	// A control may have become a plain box that still can be pressed.
+	plainBox := old.kind == press && now.kind == box && same && (now.Attributes["tabindex"] != "" || old.Class != "" && old.Class == now.Class)
+	if !plainBox && (old.kind != now.kind || old.role != now.role && !(old.kind == press && same)) {
+		return false
+	}
+	if differ(old.RowKey, now.RowKey) || differ(old.Form, now.Form) && !same || differ(pathOf(old.href), pathOf(now.href)) && !same {
+		return false
+	}
+	ids, had, kept := 0, 0, 0
+	for _, p := range [][2]string{{old.TestID, now.TestID}, {old.ID, now.ID}, {old.NameAttr, now.NameAttr}, {old.href, now.href}} {
+		had, kept = had+int(bit(p[0] != "")), kept+int(bit(p[0] != "" && p[0] == p[1]))
+		if p[0] != "" && p[0] == p[1] && oldPage.only(p[0]) && newPage.only(p[0]) {
+			ids++
+		}
+	}
+	placed := 0
+	for _, p := range [][2]string{{old.Path, now.Path}, {old.Class, now.Class}, {old.RowKey, now.RowKey}, {old.Form, now.Form}, {old.Landmark, now.Landmark}} {
+		if p[0] != "" && p[0] == p[1] {
+			placed++
+		}
+	}
+	if near, _ := share(&old.near, &now.near); near > 0.6 {
+		placed++
+	}
+	if len(old.steps) > 1 && len(old.steps) == len(now.steps) && common(old.steps, now.steps) == len(old.steps)-1 {
+		placed++ // in the same parent, among its children of another place or sort
+	}
+	if oldPage.Len() == 1 { // nothing is known of the others, so only an identifier tells it from them
+		return ids > 0 && same && placed >= 2
+	}
+	alone := lone(old, now, oldPage, newPage)
+	switch {
+	case plainBox:
+		return placed >= 3
+	case ids > 0:
+		return same || alone || placed >= 3
+	case same && oldPage.apart(old) && old.Path == now.Path && placed >= 3:
+		return true // where it was, as it was; its like came elsewhere
+	case same && oldPage.apart(old) && newPage.apart(now):
+		return old.role == now.role && placed >= 1 || alone || placed >= 3
+	case same || old.label == "" && now.label == "":
+		return alone && placed >= 1
+	}
+	// Other words: something else that names it must have stayed, if anything did.
+	return alone && placed >= 3 && (had == 0 || kept > 0)
+}
+
+func differ(a, b string) bool { return a != "" && b != "" && plain(a) != plain(b) }
+
+// lone reports whether of all elements of a sort these two alone changed: there are as many as
+// before, and each other one is as it was.
+func lone(old, now *prepared, oldPage, newPage *Page) bool {
+	a, b := oldPage.sorts[sortOf(old)], newPage.sorts[sortOf(now)]
+	if old.tag != now.tag || len(a) != len(b) {
+		return false
+	}
+	for _, o := range a {
+		if e := &oldPage.elements[o]; e != old && len(newPage.signatures[e.sign]) == 0 {
+			return false
+		}
+	}
+	for _, n := range b {
+		if e := &newPage.elements[n]; e != now && len(oldPage.signatures[e.sign]) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// apart reports whether words tell an element from all others of its kind on a page: what
+// contains it or is in it does not count, nor what is in another row.
+func (p *Page) apart(e *prepared) bool {
+	for _, i := range p.called[e.labelHash] {
+		o := &p.elements[i]
+		if o != e && o.kind == e.kind && !related(o.steps, e.steps) && !differ(o.RowKey, e.RowKey) {
+			return false
+		}
+	}
+	return true
+}
+
+// sortOf answers what elements of one sort share.
+func sortOf(e *prepared) word { return hashOf(e.Tag + "\x00" + e.role + "\x00" + e.Type) }
+
+// only reports whether an identifier or address is that of one element alone.
+func (p *Page) only(s string) bool { return p.owners[hashOf(s)] == 1 }

@@ -1,0 +1,93 @@
+package relocate
+
+import "testing"
+
+// rows is a list of two with the same buttons, and a form below it.
+func rows() []Element {
+	return []Element{
+		{Tag: "h2", Text: "Tea", Path: "/html[1]/body[1]/ul[1]/li[1]/h2[1]", RowKey: "Tea"},
+		{Tag: "button", Role: "button", Name: "Remove Tea", Text: "Remove", Class: "quiet", Path: "/html[1]/body[1]/ul[1]/li[1]/button[1]", RowKey: "Tea", Near: []string{"Tea"}},
+		{Tag: "h2", Text: "Mug", Path: "/html[1]/body[1]/ul[1]/li[2]/h2[1]", RowKey: "Mug"},
+		{Tag: "button", Role: "button", Name: "Remove Mug", Text: "Remove", Class: "quiet", Path: "/html[1]/body[1]/ul[1]/li[2]/button[1]", RowKey: "Mug", Near: []string{"Mug"}},
+		{Tag: "h1", Role: "heading", Text: "Sign in", Name: "Sign in", Path: "/html[1]/body[1]/main[1]/h1[1]", Landmark: "main"},
+		{Tag: "input", Role: "textbox", Name: "Email", ID: "email", NameAttr: "email", Path: "/html[1]/body[1]/main[1]/form[1]/input[1]", Form: "login", Landmark: "main"},
+		{Tag: "button", Role: "button", Name: "Sign in", Text: "Sign in", Class: "main", Path: "/html[1]/body[1]/main[1]/form[1]/button[1]", Form: "login", Landmark: "main", Near: []string{"Email"}},
+	}
+}
+
+// TestSettled refuses what already was somebody else on the old page.
+func TestSettled(t *testing.T) {
+	t.Parallel()
+	m := shippedModel(t)
+	now := rows()
+	now[6].Name, now[6].Text = "Anmelden", "Anmelden"
+	a := finder(m, rows(), now).Find(6, Limits{})
+	if a.Outcome != Heal || a.Candidates[0].Index != 6 {
+		t.Errorf("another language: %s (P %.3f, margin %.2f), first %q", a.Outcome, a.P, a.Margin, a.Candidates[0].Element.Path)
+	}
+	for _, gone := range []int{1, 3, 5, 6} {
+		var rest []Element
+		for i, e := range rows() {
+			if i != gone {
+				rest = append(rest, e)
+			}
+		}
+		if a := finder(m, rows(), rest).Find(gone, Limits{}); a.Outcome == Heal || a.P > takenP {
+			t.Errorf("%d is gone: %s (P %.3f)", gone, a.Outcome, a.P)
+		}
+	}
+}
+
+// TestMarginOfDrift takes what hardly changed, though others share its words, and neither of
+// two that hardly changed.
+func TestMarginOfDrift(t *testing.T) {
+	t.Parallel()
+	m := shippedModel(t)
+	now := rows()
+	now[5].ID, now[5].Name = "mail", "Your mail"
+	if a := finder(m, rows(), now).Find(5, Limits{}); a.Outcome != Heal || a.Candidates[0].Index != 5 {
+		t.Errorf("%s (P %.3f, margin %.2f): %s", a.Outcome, a.P, a.Margin, a.Why)
+	}
+	twin := now[5]
+	twin.Path = "/html[1]/body[1]/main[1]/form[1]/input[2]"
+	if a := finder(m, rows(), append(now, twin)).Find(5, Limits{}); a.Outcome == Heal {
+		t.Errorf("one of two: %s (P %.3f, margin %.2f)", a.Outcome, a.P, a.Margin)
+	}
+}
+
+// TestDrifted trusts what hardly changed, and not what stands in its place.
+func TestDrifted(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		what   string
+		at     int
+		change func(all []Element)
+		want   bool
+	}{
+		{"other words", 6, func(all []Element) { all[6].Name, all[6].Text = "Log in", "Log in" }, true},
+		{"other identifiers", 5, func(all []Element) { all[5].ID = "mail" }, true},
+		{"another row's", 3, func(all []Element) { all[3] = all[1]; all[3].Path = rows()[3].Path }, false},
+		{"two changed", 6, func(all []Element) {
+			all[6].Name, all[6].Text = "Log in", "Log in"
+			all[1].Name, all[1].Text = "Take out", "Take out"
+		}, false},
+		{"nothing that named it stayed", 5, func(all []Element) { all[5].Name, all[5].ID, all[5].NameAttr = "Help", "", "" }, false},
+		{"a plain box now", 6, func(all []Element) {
+			all[6].Tag, all[6].Role, all[6].Name, all[6].Path = "div", "", "", "/html[1]/body[1]/main[1]/form[1]/div[1]"
+		}, true},
+		{"a plain box elsewhere", 6, func(all []Element) {
+			all[6] = Element{Tag: "div", Text: "Sign in", Path: "/html[1]/body[1]/footer[1]/div[1]"}
+		}, false},
+		{"a field became a button", 5, func(all []Element) { all[5].Tag, all[5].Role = "button", "button" }, false},
+		{"it moved and has other words", 6, func(all []Element) {
+			all[6] = Element{Tag: "button", Role: "button", Name: "Help", Text: "Help", Path: "/html[1]/body[1]/footer[1]/button[1]"}
+		}, false},
+	} {
+		now := rows()
+		c.change(now)
+		old, page := Prepare(rows()), Prepare(now)
+		if got := drifted(&old.elements[c.at], &page.elements[c.at], old, page); got != c.want {
+			t.Errorf("%s: %v", c.what, got)
+		}
+	}
+}
