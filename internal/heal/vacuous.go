@@ -16,7 +16,7 @@ func Vacuous(now evidence.Test, older []evidence.Test) (out []string) {
 	seen := map[string]bool{}
 	for i := range now.Steps {
 		s := &now.Steps[i]
-		if !absent(s) || s.Locator == "" || seen[s.Locator] {
+		if !assertsAbsence(s) || s.Locator == "" || seen[s.Locator] {
 			continue
 		}
 		seen[s.Locator] = true
@@ -24,13 +24,12 @@ func Vacuous(now evidence.Test, older []evidence.Test) (out []string) {
 		if len(parts) == 0 {
 			continue
 		}
-		last := parts[len(parts)-1]
-		there, known := anywhere(now, last)
+		there, known := anywhere(now, parts)
 		if there || !known {
 			continue
 		}
 		for _, o := range older {
-			if was, _ := anywhere(o, last); was {
+			if was, _ := anywhere(o, parts); was {
 				at := s.At()
 				out = append(out, fmt.Sprintf("%s:%d asserts that %s is not there, and nothing has that name any more: what it guards against has another name now, or is gone.", at.File, at.Line, quoted(s.Locator)))
 				break
@@ -40,8 +39,8 @@ func Vacuous(now evidence.Test, older []evidence.Test) (out []string) {
 	return out
 }
 
-// absent reports whether a step asserts that something is not there.
-func absent(s *evidence.Step) bool {
+// assertsAbsence reports whether a step asserts that something is not there.
+func assertsAbsence(s *evidence.Step) bool {
 	switch {
 	case !s.Assertion():
 		return false
@@ -51,14 +50,12 @@ func absent(s *evidence.Step) bool {
 	return strings.Contains(s.Matcher, "hidden") || strings.Contains(s.Matcher, "detached") || strings.Contains(s.Matcher, "count") && s.Expected == "0"
 }
 
-// anywhere reports whether a part of a locator finds something on any page of a test; known is
-// false where a list of elements does not tell.
-func anywhere(t evidence.Test, p Part) (there, known bool) {
+// anywhere reports whether a locator finds something on any page of a test; known is false
+// where a list of elements does not tell.
+func anywhere(t evidence.Test, parts []Part) (there, known bool) {
 	for i := range t.Steps {
-		for j := range t.Steps[i].Page {
-			found, k := p.finds(&t.Steps[i].Page[j])
-			there, known = there || found, known || k
-		}
+		f := newPage(t.Steps[i].Page, t.TestIDs).find(parts)
+		there, known = there || f.known && len(f.last()) > 0, known || f.known
 	}
 	return there, known
 }
