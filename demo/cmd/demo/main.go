@@ -3,7 +3,8 @@
 // came of it. It uses the service as any caller would: the tas program and the API.
 //
 // DEMO_EXIT=1 ends it after the verdict, with the verdict's exit status; DEMO_BREAK
-// names switches of the shop to break first (see demo/README.md).
+// names switches of the shop to break first (see demo/README.md). DEMO_HEAL names switches to
+// turn on after the suite has passed: it is run again then, and what fails is healed.
 package main
 
 import (
@@ -15,6 +16,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -44,12 +46,13 @@ func run() (code int, err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 
-	breaks := strings.FieldsFunc(os.Getenv("DEMO_BREAK"), func(r rune) bool { return r == ',' || r == ' ' })
-	shopURL, closeShop, err := openShop(breaks)
+	breaks := names(os.Getenv("DEMO_BREAK"))
+	drift := names(os.Getenv("DEMO_HEAL"))
+	shop, err := openShop(breaks)
 	if err != nil {
 		return 0, err
 	}
-	defer closeShop()
+	defer shop.close()
 	if err := stage.Repository(root, at.Repo()); err != nil {
 		return 0, fmt.Errorf("make the tests repository: %w", err)
 	}
@@ -57,7 +60,7 @@ func run() (code int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	p, err := at.Project("Morrow & Leaf", map[string]string{"SHOP_URL": shopURL})
+	p, err := at.Project("Morrow & Leaf", map[string]string{"SHOP_URL": shop.url})
 	if err != nil {
 		return 0, err
 	}
@@ -67,10 +70,15 @@ func run() (code int, err error) {
 	}
 	defer service.Stop()
 	c := &client.Client{BaseURL: "http://" + addr, APIKey: p.Key}
-	fmt.Printf("\n  Shop     %s%s\n  Service  %s (log: %s)\n\n", shopURL, broken(breaks), c.BaseURL, relative(root, at.Log()))
-	verdict, err := runSuite(ctx, c, service, at.Welcome())
+	fmt.Printf("\n  Shop     %s%s\n  Service  %s (log: %s)\n\n", shop.url, broken(breaks), c.BaseURL, relative(root, at.Log()))
+	verdict, err := runSuite(ctx, c, service, client.StartOptions{}, at.Welcome())
 	if err != nil {
 		return 0, err
+	}
+	if len(drift) > 0 && verdict == "pass" {
+		if verdict, err = healSuite(ctx, c, service, shop, drift); err != nil {
+			return 0, err
+		}
 	}
 	if os.Getenv("DEMO_EXIT") == "1" {
 		if verdict != "pass" {
@@ -101,21 +109,44 @@ func relative(root, path string) string {
 	return path
 }
 
+// names reads a list of switches.
+func names(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// stand is the shop as it is open.
+type stand struct {
+	url     string
+	close   func()
+	handler atomic.Pointer[http.Handler]
+}
+
+// turn opens the shop anew, at the same address, with these switches on.
+func (s *stand) turn(breaks []string) error {
+	h, err := shop.New(shop.Config{Breaks: breaks})
+	if err == nil {
+		var handler http.Handler = h
+		s.handler.Store(&handler)
+	}
+	return err
+}
+
 // openShop serves the shop on its usual port, or on another when that is taken.
-func openShop(breaks []string) (url string, closeShop func(), err error) {
-	handler, err := shop.New(shop.Config{Breaks: breaks})
-	if err != nil {
-		return "", nil, err
+func openShop(breaks []string) (*stand, error) {
+	s := &stand{}
+	if err := s.turn(breaks); err != nil {
+		return nil, err
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:4300")
 	if err != nil {
 		if l, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
-			return "", nil, err
+			return nil, err
 		}
 	}
-	srv := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
+	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*s.handler.Load()).ServeHTTP(w, r) }), ReadHeaderTimeout: 5 * time.Second}
 	go srv.Serve(l) //nolint:errcheck // ends with Close
-	return "http://" + l.Addr().String(), func() { srv.Close() }, nil
+	s.url, s.close = "http://"+l.Addr().String(), func() { srv.Close() }
+	return s, nil
 }
 
 // freeAddress answers an address that nobody listens on: the wanted one if it is free.

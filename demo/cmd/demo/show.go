@@ -18,8 +18,8 @@ import (
 )
 
 // runSuite starts a run, follows it to its end and prints what came of it.
-func runSuite(ctx context.Context, c *client.Client, s *stage.Service, welcome string) (verdict string, err error) {
-	started, err := c.RunSuite(ctx, client.StartOptions{})
+func runSuite(ctx context.Context, c *client.Client, s *stage.Service, o client.StartOptions, welcome string) (verdict string, err error) {
+	started, err := c.RunSuite(ctx, o)
 	if err != nil {
 		return "", err
 	}
