@@ -103,7 +103,7 @@ func (h *Heal) tell(c *console, b client.Healing) error {
 		return err
 	}
 	if failed > 0 {
-		return &Exit{Code: exitFail, Message: fmt.Sprintf("%d of %s could not do their work.", failed, count(len(b.Sessions), "session"))}
+		return &Exit{Code: exitFail, Message: fmt.Sprintf("%d of %s did not end in good order.", failed, count(len(b.Sessions), "session"))}
 	}
 	return nil
 }

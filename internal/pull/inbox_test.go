@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/google/uuid"
 
 	"tas-service/internal/account"
 	"tas-service/internal/action"
@@ -233,6 +236,57 @@ func TestCommandOutlastsTrouble(t *testing.T) {
 	if err := d.Take(ctx, forge.GitHub, said); err != nil || len(d.started) != 1 || d.tries == 0 {
 		t.Fatalf("%v, %+v, %d tries failed", err, d.started, d.tries)
 	}
+}
+
+// TestHealByComment starts the healing of what failed in the latest run of a pull request, once
+// for each comment, and is confused where there is nothing to heal.
+func TestHealByComment(t *testing.T) {
+	t.Parallel()
+	ctx, d := context.Background(), newDesk(t)
+	d.d.Commit(t, "shop/tests", "feature", map[string]string{"x": "x\n"})
+	n := d.d.OpenPull(t, "shop/tests", "shop/tests", "feature", "main")
+	at := run.Pull{Repo: "shop/tests", Number: n}
+	var healed []string
+	d.Heal = func(_ context.Context, actor account.Actor, runID string, p run.Pull, onceKey string) error {
+		if actor.Via != account.ViaForge || p != at || onceKey == "" {
+			t.Errorf("as %+v for %+v", actor, p)
+		}
+		healed = append(healed, runID)
+		return nil
+	}
+	say := func() forge.Reaction {
+		t.Helper()
+		d.asked = nil
+		if err := d.Take(ctx, forge.GitHub, d.d.Delivery("shop/tests", n, "commented", d.d.Say("shop/tests", n, "owner", "/tas heal"), hookSecret)); err != nil || len(d.asked) != 1 {
+			t.Fatalf("%v, %+v", err, d.asked)
+		}
+		return forge.Reaction(gjson(t, d.asked[0].Detail, "reaction"))
+	}
+	if sign := say(); sign != forge.Puzzled || len(healed) != 0 {
+		t.Errorf("without a run: %s, %v", sign, healed)
+	}
+	now := time.Now().UTC()
+	for i, phase := range []run.Phase{run.Failed, run.Failed, run.Passed} {
+		at := now.Add(time.Duration(i) * time.Second)
+		r := run.Run{ID: uuid.NewString(), ProjectID: d.p.ID, Name: fmt.Sprint("r", i), Trigger: run.TriggerCI, Phase: phase, Verdict: run.Fail, Selection: run.Selection{Kind: run.SelectSuite}, Pull: &run.Pull{Repo: "shop/tests", Number: n}, CreatedAt: at, FinishedAt: &at}
+		if _, err := d.db.CreateRun(ctx, &r, nil); err != nil {
+			t.Fatal(err)
+		}
+		sign := say()
+		if phase == run.Failed && (sign != forge.Agreed || healed[len(healed)-1] != r.ID) || phase == run.Passed && (sign != forge.Puzzled || len(healed) != 2) {
+			t.Errorf("after %s: %s, %v", phase, sign, healed)
+		}
+	}
+}
+
+// gjson answers a text of a wish.
+func gjson(t *testing.T, detail any, field string) string {
+	t.Helper()
+	var m map[string]any
+	if err := json.Unmarshal(must(json.Marshal(detail)), &m); err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(m[field])
 }
 
 func must[T any](x T, err error) T {
