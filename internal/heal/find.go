@@ -19,6 +19,7 @@ import (
 // examine finds out why each failing result of a trial fails, and gathers the edits that would
 // repair them. A finding replaces an earlier one of the same test.
 func (s *Service) examine(ctx context.Context, x *agent.Step, st *state, r, t run.Run, results []run.Result) error {
+	before := len(st.Edits)
 	for _, f := range st.Failures {
 		i := slices.IndexFunc(results, func(o run.Result) bool {
 			return o.TestID == f.TestID && o.Browser == f.Browser && (o.RepeatEach == 0 || o.Status == run.StatusFailed)
@@ -45,7 +46,46 @@ func (s *Service) examine(ctx context.Context, x *agent.Step, st *state, r, t ru
 		st.keep(found)
 		x.NoteRun(t.ID, agent.Decided, "%s: %s. %s %s", found.Title, found.Class, found.Why, strings.Join(found.Evidence, " "))
 	}
+	if len(st.Edits) > before {
+		for _, said := range jointly(st.Findings) {
+			x.NoteRun(t.ID, agent.Decided, "%s", said)
+		}
+	}
 	return nil
+}
+
+// jointly raises proposals that one rename explains: the same part of a locator, in several
+// tests, of which each found by itself that the same other one is likely, clearly ahead of all
+// rivals and with nothing against it. That they are all wrong together is as unlikely as the
+// product of their doubts. It answers in words what it raised.
+func jointly(findings []Finding) (said []string) {
+	same := map[[2]string][]int{}
+	for i, f := range findings {
+		if f.Edit >= 0 && f.Outcome == relocate.Propose && !f.Chosen && f.Margin >= relocate.DefaultLimits().Margin && len(f.Candidates) > 0 && len(f.Candidates[0].Vetoes) == 0 && f.Step != nil && f.Step.Matcher == "" {
+			key := [2]string{f.Before, f.After}
+			same[key] = append(same[key], i)
+		}
+	}
+	for key, at := range same {
+		tests := map[string]bool{}
+		doubt := 1.0
+		for _, i := range at {
+			if !tests[findings[i].TestID] {
+				tests[findings[i].TestID] = true
+				doubt *= 1 - findings[i].P
+			}
+		}
+		if len(tests) < 2 || 1-doubt < relocate.DefaultLimits().Heal {
+			continue
+		}
+		for _, i := range at {
+			findings[i].P, findings[i].Confidence, findings[i].Outcome = 1-doubt, 1-doubt, relocate.Heal
+			findings[i].Why = fmt.Sprintf("One rename explains %d failures.", len(tests))
+		}
+		said = append(said, fmt.Sprintf("%s became %s in %d tests, each of which found so by itself: together that is sure enough (%.3f).", quoted(key[0]), quoted(key[1]), len(tests), 1-doubt))
+	}
+	slices.Sort(said)
+	return said
 }
 
 // keep puts a finding in place of an earlier one of the same test and browser; one that led to

@@ -296,13 +296,16 @@ func ofLocator(model *relocate.Model, c Case) Judgement {
 		return j
 	case ambiguous:
 		return Judgement{Class: Ambiguity, Confidence: 0.8, Why: "The locator finds several elements, and it cannot be told surely which one is meant. " + p.Why, Proposal: &p}
-	case p.Part >= 0 && len(p.Answer.Candidates) > 0:
+	case p.Part >= 0 && len(p.Answer.Candidates) > 0 && p.Answer.P < gone:
 		return Judgement{Class: ApplicationBug, Confidence: 1 - p.Answer.P, Why: "The element is gone.", Evidence: []string{p.Why, fmt.Sprintf("%s found %s when the test passed.", quoted(p.Before), labelOf(p.Was.Target))}, Proposal: &p}
 	case known && p.Part < 0 && strings.Contains(c.Message, "Timeout"):
 		return Judgement{Class: Timing, Confidence: 0.5, Why: "The locator finds its element, and the step was not done in time.", Evidence: []string{p.Why}}
 	}
 	return Judgement{Class: Unknown, Why: cmp.Or(p.Why, "Nothing tells why it fails.")}
 }
+
+// gone is the probability of the best candidate below which an element is taken for removed.
+const gone = 0.1
 
 // placeOf answers host and path without what differs from one run to the next.
 func placeOf(raw string) string {

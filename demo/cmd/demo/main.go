@@ -76,7 +76,7 @@ func run() (code int, err error) {
 		return 0, err
 	}
 	if len(drift) > 0 && verdict == "pass" {
-		if verdict, err = healSuite(ctx, c, service, shop, drift); err != nil {
+		if err := healSuite(ctx, c, service, shop, drift); err != nil {
 			return 0, err
 		}
 	}
