@@ -34,6 +34,7 @@ func shelf() []relocate.Element {
 		el("/html[1]/body[1]/main[1]/form[1]", "form", "", "", "", class("code")),
 		el("/html[1]/body[1]/main[1]/form[1]/input[1]", "input", "textbox", "Code", "", func(e *relocate.Element) { e.ID, e.NameAttr, e.Hint = "code", "code", "AB12" }),
 		el("/html[1]/body[1]/main[1]/form[1]/button[1]", "button", "button", "Apply", "Apply", class("soft main"), func(e *relocate.Element) { e.Form = "code" }),
+		el("/html[1]/body[1]/main[1]/span[1]", "span", "", "", "1", func(e *relocate.Element) { e.TestID = "count" }),
 	}
 }
 
@@ -98,6 +99,7 @@ func TestProposeOnPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	const count = "/html[1]/body[1]/main[1]/span[1]"
 	const apply, mugAdd = "/html[1]/body[1]/main[1]/form[1]/button[1]", "/html[1]/body[1]/main[1]/ul[1]/li[2]/button[1]"
 	at := func(all []relocate.Element, path string) *relocate.Element {
 		return &all[slices.IndexFunc(all, func(e relocate.Element) bool { return e.Path == path })]
@@ -132,6 +134,10 @@ func TestProposeOnPages(t *testing.T) {
 			at(all, apply).Name, at(all, apply).Text, at(all, apply).OwnText = "Use code", "Use code", "Use code"
 			return all
 		}, relocate.Propose, 0, "getByRole('button', { name: 'Use code' })"},
+		{"another number, in a check, and a test ID beside it", "expect", "getByText('1', { exact: true })", count, func(all []relocate.Element) []relocate.Element {
+			at(all, count).Text, at(all, count).OwnText = "14", "14"
+			return all
+		}, relocate.Propose, 0, "getByTestId('count')"},
 		{"other words, to press", "click", "getByRole('button', { name: 'Apply' })", apply, func(all []relocate.Element) []relocate.Element {
 			at(all, apply).Name, at(all, apply).Text, at(all, apply).OwnText = "Use code", "Use code", "Use code"
 			return all
