@@ -283,6 +283,11 @@ func (p *page) styled(at int) (out []string) {
 			out = append(out, "locator("+locator.Quote(s)+")")
 		}
 	}
+	if prior := p.before(at); len(prior) > 0 {
+		if term := locator.Term(&p.all[prior[0]]); term != "" {
+			out = append(out, "locator("+locator.Quote(term+" + "+p.all[at].Tag)+")")
+		}
+	}
 	for up, n := p.parent(at), 0; up >= 0 && n < 8; up, n = p.parent(up), n+1 {
 		around := locator.Simple(&p.all[up])
 		if key := locator.Around(&p.all[up], &p.all[at]); key != "" {
