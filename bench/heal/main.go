@@ -125,10 +125,14 @@ func run(ctx context.Context, o options) error {
 			continue
 		}
 		judged, err := b.judge(ctx, b.mutants(apps, ops, k != "not", k == "paired", o.seed), n, o)
-		if err != nil {
+		all = append(all, judged...)
+		if err != nil && len(all) == 0 {
 			return err
 		}
-		all = append(all, judged...)
+		if err != nil {
+			fmt.Printf("\ncut short, so this is less than was asked for: %v\n", err)
+			break
+		}
 	}
 	report(all, time.Since(begin))
 	return nil

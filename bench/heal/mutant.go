@@ -175,6 +175,8 @@ func (b *bench) run(ctx context.Context, m mutant) (v verdict, err error) {
 	switch {
 	case err != nil:
 		return v, err
+	case r.Failed >= 0 && r.Failed < m.step:
+		return v, fmt.Errorf("step %d failed before anything was changed: %s", r.Failed, r.Error)
 	case !r.Applied:
 		v.class = "inapplicable"
 		return v, nil
@@ -267,6 +269,9 @@ func (b *bench) heal(ctx context.Context, v *verdict, base order, r result, t ev
 		}
 		if t, err = b.read(ctx, replay.Trace, steps); err != nil {
 			return err
+		}
+		if r.Failed >= 0 && r.Failed < v.step {
+			return fmt.Errorf("step %d failed before anything was changed: %s", r.Failed, r.Error)
 		}
 		maps.Copy(right, r.Right)
 		for i, x := range r.Right {

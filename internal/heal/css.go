@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"tas-service/internal/locator"
 	"tas-service/internal/relocate"
 )
 
@@ -17,13 +18,14 @@ type compound struct {
 	tag        string
 	tests      []attributeTest
 	hasText    string // of Playwright's :has-text()
+	textIs     string // of Playwright's :text-is()
 }
 
 type attributeTest struct {
 	name, op, value string // op "" asks whether it is there
 }
 
-var compoundPart = regexp.MustCompile(`^(?:([a-zA-Z][\w-]*|\*)|#([\w-]+)|\.([\w-]+)|\[\s*([\w-]+)\s*(?:([~^$*|]?=)\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))\s*)?\]|:has-text\(\s*(?:"([^"]*)"|'([^']*)')\s*\))`)
+var compoundPart = regexp.MustCompile(`^(?:([a-zA-Z][\w-]*|\*)|#([\w-]+)|\.([\w-]+)|\[\s*([\w-]+)\s*(?:([~^$*|]?=)\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))\s*)?\]|:has-text\(\s*(?:"([^"]*)"|'([^']*)')\s*\)|:text-is\(\s*(?:"([^"]*)"|'([^']*)')\s*\))`)
 
 // parseCSS reads a selector; false for what elements of a page do not tell, as pseudo-classes,
 // and for what is no CSS.
@@ -52,8 +54,12 @@ func parseCSS(s string) (out css, ok bool) {
 				c.tests = append(c.tests, attributeTest{"class", "~=", m[3]})
 			case m[4] != "":
 				c.tests = append(c.tests, attributeTest{strings.ToLower(m[4]), m[5], m[6] + m[7] + m[8]})
-			default:
+			case m[9]+m[10] != "":
 				c.hasText = m[9] + m[10]
+			case m[11]+m[12] != "":
+				c.textIs = m[11] + m[12]
+			default:
+				return nil, false
 			}
 			continue
 		}
@@ -113,7 +119,7 @@ func attributeOf(e *relocate.Element, name, testID string) (string, bool) {
 
 // fits reports whether an element is what a compound says, its ancestors aside.
 func (c *compound) fits(e *relocate.Element, testID string) bool {
-	if c.tag != "" && c.tag != e.Tag || c.hasText != "" && !contains(e.Text, c.hasText) {
+	if c.tag != "" && c.tag != e.Tag || c.hasText != "" && !contains(e.Text, c.hasText) || c.textIs != "" && !locator.Fits(e.OwnText, c.textIs, true) {
 		return false
 	}
 	for _, t := range c.tests {

@@ -34,6 +34,11 @@ func shelf() []relocate.Element {
 		el("/html[1]/body[1]/main[1]/form[1]", "form", "", "", "", class("code")),
 		el("/html[1]/body[1]/main[1]/form[1]/input[1]", "input", "textbox", "Code", "", func(e *relocate.Element) { e.ID, e.NameAttr, e.Hint = "code", "code", "AB12" }),
 		el("/html[1]/body[1]/main[1]/form[1]/button[1]", "button", "button", "Apply", "Apply", class("soft main"), func(e *relocate.Element) { e.Form = "code" }),
+		el("/html[1]/body[1]/main[1]/dl[1]/dt[1]", "dt", "term", "", "Subtotal"),
+		el("/html[1]/body[1]/main[1]/dl[1]/dd[1]", "dd", "definition", "", "4.50"),
+		el("/html[1]/body[1]/main[1]/dl[1]/dt[2]", "dt", "term", "", "Total"),
+		el("/html[1]/body[1]/main[1]/dl[1]/dd[2]", "dd", "definition", "", "9.00", func(e *relocate.Element) { e.TestID = "total" }),
+		el("/html[1]/body[1]/main[1]/span[1]", "span", "", "", "1", func(e *relocate.Element) { e.TestID = "count" }),
 	}
 }
 
@@ -56,6 +61,7 @@ func TestFind(t *testing.T) {
 		`locator('main > button')`:                                                                           {},
 		`locator('li:has-text("Mug") button')`:                                                               {9},
 		`locator('h1 ~ form input[name="code"], h2')`:                                                        {5, 8, 11},
+		`locator('h2:text-is("Mug") + button')`:                                                              {9},
 		`locator('h2 + button')`:                                                                             {6, 9},
 		`locator('[placeholder^="AB"]')`:                                                                     {11},
 		`getByText('Mug')`:                                                                                   {8}, // the row has it too, further out
@@ -98,6 +104,8 @@ func TestProposeOnPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	const total = "/html[1]/body[1]/main[1]/dl[1]/dd[2]"
+	const count = "/html[1]/body[1]/main[1]/span[1]"
 	const apply, mugAdd = "/html[1]/body[1]/main[1]/form[1]/button[1]", "/html[1]/body[1]/main[1]/ul[1]/li[2]/button[1]"
 	at := func(all []relocate.Element, path string) *relocate.Element {
 		return &all[slices.IndexFunc(all, func(e relocate.Element) bool { return e.Path == path })]
@@ -132,6 +140,14 @@ func TestProposeOnPages(t *testing.T) {
 			at(all, apply).Name, at(all, apply).Text, at(all, apply).OwnText = "Use code", "Use code", "Use code"
 			return all
 		}, relocate.Propose, 0, "getByRole('button', { name: 'Use code' })"},
+		{"another number, in a check, and a test ID beside it", "expect", "getByText('1', { exact: true })", count, func(all []relocate.Element) []relocate.Element {
+			at(all, count).Text, at(all, count).OwnText = "14", "14"
+			return all
+		}, relocate.Propose, 0, "getByTestId('count')"},
+		{"told by what stands beside it alone", "expect", "getByTestId('total')", total, func(all []relocate.Element) []relocate.Element {
+			at(all, total).TestID = ""
+			return all
+		}, relocate.Heal, 0, `locator('dt:text-is("Total") + dd')`},
 		{"other words, to press", "click", "getByRole('button', { name: 'Apply' })", apply, func(all []relocate.Element) []relocate.Element {
 			at(all, apply).Name, at(all, apply).Text, at(all, apply).OwnText = "Use code", "Use code", "Use code"
 			return all

@@ -116,16 +116,16 @@ func (p *Proposal) soften(parts []Part, old, now *relocate.Element) {
 	}
 	for _, part := range parts {
 		says := part.words()
-		if says == "" || !contains(said(old), says) || contains(said(now), says) {
+		if says == "" || !said(old, says, part.exact) || said(now, says, part.exact) {
 			continue
 		}
-		p.Outcome, p.Why = relocate.Propose, "The check asks for “"+says+"”, and the page says “"+said(now)+"” now: whether that is as right is for a person to say."
+		p.Outcome, p.Why = relocate.Propose, "The check asks for “"+says+"”, and the page does not say that there any more: whether what it says is as right is for a person to say."
 	}
 }
 
-// said is what an element says to a reader.
-func said(e *relocate.Element) string {
-	return strings.Join([]string{e.Name, e.Text, e.Title, e.Alt, e.Hint}, " ")
+// said reports whether an element says something to a reader.
+func said(e *relocate.Element, what string, exact bool) bool {
+	return slices.ContainsFunc([]string{e.Name, e.Text, e.Title, e.Alt, e.Hint}, func(s string) bool { return s != "" && locator.Fits(s, what, exact) })
 }
 
 // words answers the words by which a part finds an element.
@@ -281,6 +281,11 @@ func (p *page) styled(at int) (out []string) {
 	for _, s := range own {
 		if s != p.all[at].Tag {
 			out = append(out, "locator("+locator.Quote(s)+")")
+		}
+	}
+	if prior := p.before(at); len(prior) > 0 {
+		if term := locator.Term(&p.all[prior[0]]); term != "" {
+			out = append(out, "locator("+locator.Quote(term+" + "+p.all[at].Tag)+")")
 		}
 	}
 	for up, n := p.parent(at), 0; up >= 0 && n < 8; up, n = p.parent(up), n+1 {

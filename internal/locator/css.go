@@ -18,6 +18,7 @@ func chosen(s string) bool { return ident.MatchString(s) && steady(s) && !hashed
 
 // Simple answers CSS of one compound for an element, from what names it best to its tag alone:
 // what a person may have chosen, never a place among siblings.
+// Words come after classes: they are for use in a region, where the role's name is elsewhere too.
 func Simple(e *relocate.Element) (out []string) {
 	if chosen(e.ID) {
 		out = append(out, "#"+e.ID)
@@ -38,6 +39,11 @@ func Simple(e *relocate.Element) (out []string) {
 	if len(classes) > 0 {
 		out = append(out, e.Tag+"."+strings.Join(classes, "."))
 	}
+	for _, a := range [][2]string{{"title", e.Title}, {"aria-label", e.Attributes["aria-label"]}} {
+		if steady(a[1]) && !strings.ContainsAny(a[1], "\"\\\n") {
+			out = append(out, e.Tag+"["+a[0]+`="`+a[1]+`"]`)
+		}
+	}
 	if chosen(e.Type) {
 		out = append(out, e.Tag+`[type="`+e.Type+`"]`)
 	}
@@ -56,4 +62,18 @@ func Around(row, e *relocate.Element) string {
 		return ""
 	}
 	return row.Tag + `:has-text("` + fold(e.RowKey) + `")`
+}
+
+// Term answers CSS for a term, a head cell or a label by its words: what stands beside it is
+// told by it. "" for all else.
+func Term(e *relocate.Element) string {
+	switch e.Tag {
+	case "dt", "th", "label":
+	default:
+		return ""
+	}
+	if e.OwnText != e.Text || !steady(e.OwnText) || strings.ContainsAny(e.OwnText, "\"\\") {
+		return ""
+	}
+	return e.Tag + `:text-is("` + fold(e.OwnText) + `")`
 }
