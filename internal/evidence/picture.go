@@ -12,6 +12,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"tas-service/internal/relocate"
 )
 
 // Bounds of looking for a picture, beside those of Read.
@@ -25,6 +27,10 @@ const (
 type Picture struct {
 	Body        []byte
 	ContentType string // image/jpeg, image/png or image/webp, by what the bytes begin with
+	// Width and Height are of the window that it shows, in CSS pixels; 0 where the trace does
+	// not tell.
+	Width, Height float64
+	Box           *relocate.Box // of PictureOf: where the element was in it; nil if not known
 }
 
 // HasPictures reports whether a trace of size bytes may hold pictures of its pages. It reads
@@ -44,6 +50,22 @@ func HasPictures(r io.ReaderAt, size int64) bool {
 // picture that was taken until then, of the same page where the trace tells it. Errors are
 // ErrNoTrace, also where a trace has no picture, and those of ctx.
 func PictureAt(ctx context.Context, r io.ReaderAt, size int64, method, selector string) (Picture, error) {
+	return find(ctx, r, size, func(g *gallery) *pageCall { return g.failed(method, selector) })
+}
+
+// PictureOf answers what the page looked like before a call was done to an element of it, and
+// where that was. Errors are those of PictureAt.
+func PictureOf(ctx context.Context, r io.ReaderAt, size int64, callID string) (Picture, error) {
+	return find(ctx, r, size, func(g *gallery) *pageCall {
+		c := g.calls[callID]
+		if c != nil {
+			c.end = c.start
+		}
+		return c
+	})
+}
+
+func find(ctx context.Context, r io.ReaderAt, size int64, step func(*gallery) *pageCall) (Picture, error) {
 	if size <= 0 || size > maxTrace {
 		return Picture{}, fmt.Errorf("%w: it has %d bytes", ErrNoTrace, size)
 	}
@@ -51,7 +73,7 @@ func PictureAt(ctx context.Context, r io.ReaderAt, size int64, method, selector 
 	if err != nil {
 		return Picture{}, fmt.Errorf("%w: %w", ErrNoTrace, err)
 	}
-	g := gallery{calls: map[string]*pageCall{}}
+	g := &gallery{calls: map[string]*pageCall{}}
 	left, files := int64(maxUnpacked), 0
 	for _, f := range z.File {
 		if !strings.HasSuffix(f.Name, ".trace") || f.Name == "test.trace" {
@@ -72,11 +94,19 @@ func PictureAt(ctx context.Context, r io.ReaderAt, size int64, method, selector 
 		left = in.N
 		body.Close() //nolint:errcheck // what matters was read
 	}
-	name, ok := g.choose(method, selector)
-	if !ok {
+	if len(g.shown) == 0 {
 		return Picture{}, fmt.Errorf("%w: it has no pictures", ErrNoTrace)
 	}
-	return unpack(z, name)
+	c := step(g)
+	shot := g.until(c)
+	p, err := unpack(z, shot.Name)
+	if err != nil {
+		return Picture{}, err
+	}
+	if p.Width, p.Height = shot.Width, shot.Height; c != nil {
+		p.Box = c.box
+	}
+	return p, nil
 }
 
 // gallery is the pictures that a trace names, and its calls.
@@ -86,15 +116,17 @@ type gallery struct {
 }
 
 type pageShot struct {
-	Page string
-	Name string // in the zip
-	At   float64
+	Page          string
+	Name          string // in the zip
+	At            float64
+	Width, Height float64
 }
 
 type pageCall struct {
 	page, method, selector string
-	end                    float64
+	start, end             float64
 	failed                 bool
+	box                    *relocate.Box
 }
 
 // read takes what it needs of a trace file, as far as it can be read.
@@ -105,7 +137,7 @@ func (g *gallery) read(r io.Reader) {
 		if err != nil && !errors.Is(err, errLong) && !errors.Is(err, io.EOF) {
 			return
 		}
-		if bytes.Contains(line, []byte(`"screencast-frame"`)) || bytes.Contains(line, []byte(`"before"`)) || bytes.Contains(line, []byte(`"after"`)) {
+		if bytes.Contains(line, []byte(`"screencast-frame"`)) || bytes.Contains(line, []byte(`"before"`)) || bytes.Contains(line, []byte(`"after"`)) || bytes.Contains(line, []byte(`"input"`)) {
 			g.take(line)
 		}
 		if errors.Is(err, io.EOF) {
@@ -120,14 +152,18 @@ func (g *gallery) take(line []byte) {
 		CallID    string  `json:"callId"`
 		PageID    string  `json:"pageId"`
 		Method    string  `json:"method"`
+		StartTime float64 `json:"startTime"`
 		EndTime   float64 `json:"endTime"`
 		Timestamp float64 `json:"timestamp"`
 		File      string  `json:"file"`
 		SHA1      string  `json:"sha1"` // before 1.6x: a name below resources
+		Width     float64 `json:"width"`
+		Height    float64 `json:"height"`
 		Params    struct {
 			Selector string `json:"selector"`
 		} `json:"params"`
 		Error json.RawMessage `json:"error"`
+		Box   *relocate.Box   `json:"box"`
 	}
 	if json.Unmarshal(line, &e) != nil {
 		return
@@ -138,11 +174,15 @@ func (g *gallery) take(line []byte) {
 			e.File = "resources/" + e.SHA1
 		}
 		if e.File != "" && len(g.shown) < maxPictures {
-			g.shown = append(g.shown, pageShot{e.PageID, e.File, e.Timestamp})
+			g.shown = append(g.shown, pageShot{e.PageID, e.File, e.Timestamp, e.Width, e.Height})
 		}
 	case "before":
 		if len(g.calls) < maxPageCalls {
-			g.calls[e.CallID] = &pageCall{page: e.PageID, method: e.Method, selector: e.Params.Selector}
+			g.calls[e.CallID] = &pageCall{page: e.PageID, method: e.Method, selector: e.Params.Selector, start: e.StartTime}
+		}
+	case "input":
+		if c := g.calls[e.CallID]; c != nil {
+			c.box = e.Box
 		}
 	case "after":
 		if c := g.calls[e.CallID]; c != nil {
@@ -151,12 +191,9 @@ func (g *gallery) take(line []byte) {
 	}
 }
 
-// choose answers the name of the picture that is looked for.
-func (g *gallery) choose(method, selector string) (string, bool) {
-	if len(g.shown) == 0 {
-		return "", false
-	}
-	var step *pageCall
+// failed answers the last call of a method and a selector that failed, else the last one that
+// did; nil for none.
+func (g *gallery) failed(method, selector string) (step *pageCall) {
 	exact := false
 	for _, c := range g.calls {
 		same := c.method == method && c.selector == selector
@@ -166,17 +203,23 @@ func (g *gallery) choose(method, selector string) (string, bool) {
 			step, exact = c, same
 		}
 	}
+	return step
+}
+
+// until answers the latest picture that was taken until the end of a call; the last one for
+// no call. There is at least one.
+func (g *gallery) until(c *pageCall) pageShot {
 	slices.SortStableFunc(g.shown, func(a, b pageShot) int { return cmp.Compare(a.At, b.At) })
-	if step == nil {
-		return g.shown[len(g.shown)-1].Name, true
+	if c == nil {
+		return g.shown[len(g.shown)-1]
 	}
 	best := -1
 	for i, s := range g.shown {
-		if s.At <= step.end && (step.page == "" || s.Page == step.page) {
+		if s.At <= c.end && (c.page == "" || s.Page == c.page) {
 			best = i
 		}
 	}
-	return g.shown[max(0, best)].Name, true
+	return g.shown[max(0, best)]
 }
 
 // unpack reads a picture by its name in the zip.

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"tas-service/internal/relocate"
 )
 
 func pictureAt(b []byte, method, selector string) (Picture, error) {
@@ -68,6 +70,15 @@ func TestPictureAt(t *testing.T) {
 		if p, err := pictureAt(packed(t, files), "click", "#gone"); !errors.Is(err, ErrNoTrace) || len(p.Body) > 0 {
 			t.Errorf("%s: %d bytes, %v", name, len(p.Body), err)
 		}
+	}
+	// The page before a step was done, and where its element was.
+	files := filmed()
+	files["0-trace.trace"] = strings.Replace(files["0-trace.trace"], `{"type":"before","callId":"c2"`, `{"type":"input","callId":"c1","point":{"x":5,"y":6},"box":{"x":1,"y":2,"width":30,"height":40}}
+{"type":"before","callId":"c2"`, 1)
+	b = packed(t, files)
+	p, err := PictureOf(t.Context(), bytes.NewReader(b), int64(len(b)), "c1")
+	if err != nil || string(p.Body) != jpeg+"a" || p.Width != 1280 || p.Height != 720 || p.Box == nil || *p.Box != (relocate.Box{X: 1, Y: 2, Width: 30, Height: 40}) {
+		t.Errorf("%+v, %v", p, err)
 	}
 	plain := packed(t, clicked())
 	if HasPictures(bytes.NewReader(plain), int64(len(plain))) || HasPictures(strings.NewReader("no zip"), 6) {

@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"image"
+	"image/jpeg"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -15,6 +17,7 @@ import (
 	"golang.org/x/net/html"
 
 	"tas-service/internal/agent"
+	"tas-service/internal/attempt"
 	"tas-service/internal/heal"
 )
 
@@ -23,10 +26,13 @@ func film(t *testing.T, body string) string {
 	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	for name, text := range map[string]string{"screencast/a.jpeg": body, "0-trace.trace": `{"type":"screencast-frame","pageId":"p","file":"screencast/a.jpeg","timestamp":1}
-{"type":"before","callId":"c","pageId":"p","method":"click","params":{"selector":"#gone"}}
+	for name, text := range map[string]string{"screencast/a.jpeg": body, "0-trace.trace": `{"type":"screencast-frame","pageId":"p","file":"screencast/a.jpeg","width":800,"height":400,"timestamp":1}
+{"type":"before","callId":"c","startTime":2,"pageId":"p","class":"Frame","method":"click","params":{"selector":"#gone"}}
 {"type":"after","callId":"c","endTime":5,"error":{"message":"Timeout"}}
-`} {
+{"type":"before","callId":"d","startTime":6,"pageId":"p","class":"Frame","method":"click","params":{"selector":"#there"}}
+{"type":"input","callId":"d","box":{"x":100,"y":50,"width":40,"height":20}}
+{"type":"after","callId":"d","endTime":7}
+`, "0-trace.stacks": `{"files":["/r/tests/area00.spec.ts"],"stacks":[["d",[[0,6,9,""]]]]}`} {
 		w, err := z.Create(name)
 		if err != nil {
 			t.Fatal(err)
@@ -67,6 +73,32 @@ func TestPictureOfAFinding(t *testing.T) {
 	a := s.get(src)
 	if src != at+"/pictures/0" || a.code != http.StatusOK || a.text != "\xff\xd8\xff\xe0 pixels" || a.header.Get("Content-Type") != "image/jpeg" || !strings.Contains(a.header.Get("Content-Security-Policy"), "sandbox") || a.header.Get("X-Content-Type-Options") != "nosniff" {
 		t.Errorf("%s: %d %v %q", src, a.code, a.header, a.text)
+	}
+	// With the repair the element that was taken is in a frame.
+	var page bytes.Buffer
+	if err := jpeg.Encode(&page, image.NewGray(image.Rect(0, 0, 400, 200)), nil); err != nil {
+		t.Fatal(err)
+	}
+	proved := s.trial(x.ID, attempt.Trial{Trace: true, Repeat: 3}, results(8)[7:])
+	s.attach(proved, 7, "trace.zip", "application/zip", film(t, page.String()))
+	err := s.db.UpdateAgentSession(t.Context(), x.ID, func(x *agent.Session) ([]agent.Event, error) {
+		seen, err := heal.Look(x.State)
+		seen.Trials["prove-0"] = proved.ID
+		x.State = s.found(seen)
+		return nil, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a = s.get(pictured(s.get(at)))
+	img, err := jpeg.Decode(strings.NewReader(a.text))
+	if err != nil || img.Bounds() != image.Rect(0, 0, 400, 200) {
+		t.Fatalf("%d %v, %v", a.code, a.header, err)
+	}
+	bright := func(x, y int) bool { r, _, _, _ := img.At(x, y).RGBA(); return r > 0x8000 }
+	// The box is 100, 50, 40 × 20 of a window that is twice as large.
+	if bright(60, 30) || bright(10, 10) || !bright(44, 30) || !bright(60, 19) {
+		t.Error("the frame is not around the element")
 	}
 	y, trial := s.healed(red)
 	s.attach(trial, 7, "trace.zip", "application/zip", film(t, "<script>alert(1)</script>"))

@@ -70,8 +70,8 @@ type findingView struct {
 	URL        string // of the test in the trial in which it was seen
 	Candidates []candidateView
 	More       int
-	Picture    string // address of what the page looked like
-	PictureIn  string // where it opens
+	Picture    string // address of what the page looked like when the step gave up
+	Found      string // and of what it looked like with the repair
 }
 
 // Repairs reports whether the finding led to an edit.
@@ -170,7 +170,7 @@ func (a *App) addFindings(ctx context.Context, v *visit, p *sessionPage, seen he
 			x.Candidates = append(x.Candidates, candidateView{c, n, taken, over && !taken && c.Rival != "" && f.Step != nil && f.Part >= 0 && len(f.Stack) > 0})
 		}
 		if i < picturesShown && f.Step != nil {
-			if err := a.addPicture(ctx, v, p, &x); err != nil {
+			if err := a.addPictures(ctx, v, p, seen, &x); err != nil {
 				return err
 			}
 		}
