@@ -180,7 +180,11 @@ func (a *App) addFindings(ctx context.Context, v *visit, p *sessionPage, seen he
 	for what, id := range seen.Trials {
 		p.Trials = append(p.Trials, trialLink{what, v.runURL(id)})
 	}
-	slices.SortFunc(p.Trials, func(x, y trialLink) int { return strings.Compare(x.What, y.What) })
+	// In the order in which they come.
+	turn := func(t trialLink) string {
+		return map[string]string{"reproduce": "0", "share": "8", "sabotage": "9"}[t.What] + t.What
+	}
+	slices.SortFunc(p.Trials, func(x, y trialLink) int { return strings.Compare(turn(x), turn(y)) })
 	return nil
 }
 
@@ -228,17 +232,17 @@ func (a *App) changeSession(w http.ResponseWriter, r *http.Request, v *visit) er
 // stop is one stage of a session on its way.
 type stop struct {
 	Name, About string
-	State       string // "done", "now", "failed", "skipped", "ahead"
+	State       string // "done", "now", "failed", "skipped", "kept", "ahead"
 }
 
 // Words says the state.
 func (s stop) Words() string {
-	return map[string]string{"done": "done", "now": "under way", "failed": "ended here", "skipped": "not needed", "ahead": "to come"}[s.State]
+	return map[string]string{"done": "done", "now": "under way", "failed": "ended here", "skipped": "not needed", "kept": "kept here", "ahead": "to come"}[s.State]
 }
 
 // Look says how the state is shown.
 func (s stop) Look() look {
-	return map[string]look{"done": {"check", "good", ""}, "now": {"spin", "live", ""}, "failed": {"cross", "bad", ""}, "skipped": {"dash", "quiet", ""}, "ahead": {"dot", "quiet", ""}}[s.State]
+	return map[string]look{"done": {"check", "good", ""}, "now": {"spin", "live", ""}, "failed": {"cross", "bad", ""}, "skipped": {"dash", "quiet", ""}, "kept": {"dash", "quiet", ""}, "ahead": {"dot", "quiet", ""}}[s.State]
 }
 
 // track answers how far a session has come.
@@ -278,7 +282,7 @@ func endedAt(x agent.Session, at int) string {
 	case at == 1:
 		return "done" // and nothing was to be repaired
 	case at == 4 && x.Pull == nil:
-		return "skipped" // the change is kept in the session
+		return "kept"
 	case x.Patch == "":
 		return "failed" // the repair does not hold
 	}
