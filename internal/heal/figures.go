@@ -11,15 +11,16 @@ import (
 
 // Week is what healing did in a week.
 type Week struct {
-	Begin    time.Time // Monday, UTC
-	Sessions int
-	Tests    map[agent.Verdict]int
-	Pulls    int // pull requests that were asked for
-	Merged   int
-	Closed   int
-	Rejected int           // by a person, or closed without a merge
-	Reverted int           // merged, and later taken back
-	Took     time.Duration // of all completed sessions together
+	Begin     time.Time // Monday, UTC
+	Sessions  int
+	Completed int // of these
+	Tests     map[agent.Verdict]int
+	Pulls     int // pull requests that were asked for
+	Merged    int
+	Closed    int
+	Rejected  int           // by a person, or closed without a merge
+	Reverted  int           // merged, and later taken back
+	Took      time.Duration // of all completed sessions together
 }
 
 // Figures is what healing did, the latest week first.
@@ -72,6 +73,7 @@ func (w *Week) add(x agent.Session, firstOfPull, reverted bool) {
 		w.Tests[o.Outcome]++
 	}
 	if x.Status == agent.Completed && x.StartedAt != nil && x.FinishedAt != nil {
+		w.Completed++
 		w.Took += x.FinishedAt.Sub(*x.StartedAt)
 	}
 	if x.Decision != nil && x.Decision.Word == Rejected || firstOfPull && x.Pull.State == "closed" {

@@ -230,6 +230,10 @@ func stepOf(t evidence.Test, f Finding) (int, bool) {
 	return max(0, last), last >= 0
 }
 
+// StepOf answers which step of a test's trace is the one that a finding is about, as long as
+// it went well there.
+func StepOf(t evidence.Test, f Finding) (int, bool) { return stepOf(t, f) }
+
 // counterpartOf answers the step of a passing run that stands where the repaired one does.
 func counterpartOf(passing []evidence.Test, f Finding) (evidence.Step, bool) {
 	for _, t := range passing {

@@ -184,7 +184,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 	(&content.Pages{Blobs: s.blobs, Links: links, Separate: cfg.ContentURL != cfg.AppURL}).Mount(mux)
 	(&hook.Hooks{Inbox: pulls}).Mount(mux)
 	settings := &project.Settings{Records: db, Notes: s.people, Checker: checker{&git.Mirrors{Root: filepath.Join(cfg.DataDir, "looks")}}, Rotated: s.auth.Forget, Connected: refresher.Ask}
-	pages := &web.App{People: s.people, Settings: settings, Pulls: pulls, Refresher: refresher, Actions: s.actions, Notify: notes, Levels: levels(), KeepDays: int(cfg.Keep.Hours() / 24), Runs: runs, Bugs: bugs, Tests: tests, Projects: db, Blobs: s.blobs, Separate: cfg.ContentURL != cfg.AppURL, Documents: []*huma.OpenAPI{one.OpenAPI(), two.OpenAPI()}, Store: db, Keys: keys, AppURL: cfg.AppURL, BaseURL: cfg.BaseURL, Now: time.Now, Log: log}
+	pages := &web.App{People: s.people, Settings: settings, Pulls: pulls, Refresher: refresher, Actions: s.actions, Notify: notes, Healing: healing, Levels: levels(), KeepDays: int(cfg.Keep.Hours() / 24), Runs: runs, Bugs: bugs, Tests: tests, Projects: db, Blobs: s.blobs, Separate: cfg.ContentURL != cfg.AppURL, Documents: []*huma.OpenAPI{one.OpenAPI(), two.OpenAPI()}, Store: db, Keys: keys, AppURL: cfg.AppURL, BaseURL: cfg.BaseURL, Now: time.Now, Log: log}
 	if cfg.OIDCIssuer != "" {
 		pages.SignUp = cfg.OIDCSignUp
 		pages.Provider = oidc.New(oidc.Config{Issuer: cfg.OIDCIssuer, ClientID: cfg.OIDCClient, ClientSecret: cfg.OIDCSecret, Callback: cfg.AppURL + web.Callback})

@@ -84,6 +84,8 @@ func TestWebApp(t *testing.T) {
 	propose(t, s)
 	s.Wait(t, s.Begin(t, grep, map[string]any{"grep": ".", "branch": "tas/heal-price", "prNumber": 1}))
 
+	sessions := heals(t, s, failed)
+
 	// The paths that people see; the API's key opens none of them.
 	runs := func(p string) string { return "/projects/" + p + "/runs" }
 	of := func(id string) string { return runs("tea-shop") + "/" + id }
@@ -91,7 +93,8 @@ func TestWebApp(t *testing.T) {
 	repo := harness.NewRepo(t, files)
 	tests := s.Another(t, project.Project{Name: "Web app", Workers: 2, RunLimit: 15 * time.Minute, Repository: project.Repository{URL: repo.URL()}, Env: map[string]string{
 		"APP_URL": s.URL, "API_URL": s.URL, "WELCOME_URL": welcome(t, s), "SHOP_KEY": s.Key,
-		"SHOP_RUNS": runs("tea-shop"), "EMPTY_RUNS": runs("nothing-yet"), "PASSED_RUN": of(passed), "FAILED_RUN": of(failed), "SHARDED_RUN": of(sharded), "BROKEN_RUN": of(nowhere), "EVERY_SCHEME": os.Getenv("EVERY_SCHEME"),
+		"SHOP_RUNS": runs("tea-shop"), "EMPTY_RUNS": runs("nothing-yet"), "PASSED_RUN": of(passed), "FAILED_RUN": of(failed), "SHARDED_RUN": of(sharded), "BROKEN_RUN": of(nowhere),
+		"APPROVE_SESSION": sessions.approve, "PROPOSED_SESSION": sessions.proposed, "WAITING_SESSION": sessions.waiting, "EVERY_SCHEME": os.Getenv("EVERY_SCHEME"),
 	}})
 	if empty.ProjectID == tests.ProjectID {
 		t.Fatal("two projects are one")

@@ -31,14 +31,19 @@ func (a *App) artifact(w http.ResponseWriter, r *http.Request, v *visit) error {
 		return err
 	}
 	defer blob.Close() //nolint:errcheck // read only
+	asImage(w, f.ContentType)
+	http.ServeContent(w, r, "", blob.ModTime, blob)
+	return nil
+}
+
+// asImage says of an answer that it is a stranger's image or video, and nothing else.
+func asImage(w http.ResponseWriter, contentType string) {
 	h := w.Header()
-	h.Set("Content-Type", f.ContentType)
+	h.Set("Content-Type", contentType)
 	h.Set("X-Content-Type-Options", "nosniff")
 	// Whatever its bytes are: opened by itself it is nobody's page.
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "private, max-age=3600")
-	http.ServeContent(w, r, "", blob.ModTime, blob)
-	return nil
 }

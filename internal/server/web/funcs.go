@@ -33,6 +33,11 @@ var looks = map[string]look{
 	"healthy": {"check", "good", "healthy"}, "broken": {"cross", "bad", "broken"}, "outage": {"alert", "warn", "outage"}, "unknown": {"question", "quiet", "not run yet"},
 	"open": {"branch", "live", "open"}, "merged": {"check", "good", "merged"}, "closed": {"dash", "quiet", "closed"}, "success": {"check", "good", "success"}, "failure": {"cross", "bad", "failure"},
 	"waiting": {"question", "warn", "waits for approval"}, "done": {"check", "good", "done"}, "rejected": {"stop", "quiet", "rejected"}, "off": {"stop", "warn", "off"},
+	"application-bug": {"bug", "bad", "application bug"}, "environment": {"alert", "warn", "environment"}, "not-healable": {"dash", "quiet", "not healable"},
+	"cloning": {"spin", "live", "cloning"}, "verifying": {"spin", "live", "verifying"}, "waiting-for-input": {"question", "warn", "waits for a person"}, "completed": {"check", "quiet", "completed"},
+	"requested": {"clock", "quiet", "asked for"}, "refused": {"stop", "warn", "refused"}, "approved": {"check", "good", "approved"}, "draft": {"dash", "quiet", "draft"}, "taken": {"check", "good", "taken"},
+	"heal": {"check", "good", "sure enough to heal"}, "propose": {"question", "warn", "only to be proposed"}, "report": {"dash", "quiet", "not sure enough"},
+	"read": {"search", "quiet", "looked"}, "ran": {"play", "quiet", "ran"}, "changed": {"branch", "quiet", "changed"}, "decided": {"check", "quiet", "decided"}, "said": {"talk", "quiet", "said"}, "trouble": {"alert", "bad", "trouble"},
 	"new": {"plus", "bad", "new"}, "known": {"bug", "warn", "known"}, "quarantined": {"shield", "quiet", "quarantined"},
 }
 
@@ -152,6 +157,15 @@ func firstLine(s string, most int) string {
 	return s
 }
 
+// cut is a text of a stranger, of so many characters at most.
+func cut(s string, most int) string {
+	s = strings.TrimSpace(plain(s))
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}
+
 // codeLine is one line of a code frame.
 type codeLine struct {
 	Text string
@@ -231,6 +245,6 @@ func (a *App) funcs() template.FuncMap {
 		"took": func(x run.Result) time.Duration { return x.Duration() },
 		"pct":  func(f float64) float64 { return 100 * f },
 		"path": url.PathEscape, "query": url.QueryEscape,
-		"part": func(v *view, x any) part { return part{View: v, X: x} }, "snippet": snippet, "agent": agent,
+		"part": func(v *view, x any) part { return part{View: v, X: x} }, "snippet": snippet, "agent": browserOf, "cut": cut, "class": classWords, "sure": sureWords,
 	}
 }

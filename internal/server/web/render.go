@@ -62,6 +62,7 @@ type view struct {
 	CSRF     string
 	Path     string
 	Waiting  int // actions of the project that wait for a person
+	Heals    bool
 	Flash    *Flash
 	Now      time.Time
 	nameOf   func(by string) string
@@ -142,7 +143,7 @@ func (a *App) show(w http.ResponseWriter, r *http.Request, status int, name stri
 	if x := visitOf(r.Context()); x != nil {
 		v.Viewer, v.Projects, v.Project, v.Role, v.Open = x.Viewer, x.Projects, x.Project, x.Actor.Role, x.Open
 	}
-	v.Waiting = a.waiting(r.Context(), v)
+	v.Waiting, v.Heals = a.waiting(r.Context(), v), a.Healing != nil
 	if a.CSRF != nil && v.Viewer != nil {
 		v.CSRF = a.CSRF(r)
 	}

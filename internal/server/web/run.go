@@ -64,10 +64,16 @@ type runPage struct {
 	Statuses    []run.Status
 	First, Next string
 	flaky       map[string]bool
+	Healable    bool       // by whoever visits
+	Healing     *batchView // the latest, nil for none
+	SessionURL  string     // of a trial, "" for what is none
 }
 
 // TestURL answers where a result is shown.
 func (p *runPage) TestURL(testID, browser string) string { return testInRun(p.URL, testID, browser) }
+
+// ResultURL answers the same of one of several repetitions, which only trials have.
+func (p *runPage) ResultURL(x run.Result) string { return resultInRun(p.URL, x) }
 
 // FlakyTest reports whether a test flaked lately.
 func (p *runPage) FlakyTest(id string) bool { return p.flaky[id] }
@@ -76,6 +82,18 @@ func testInRun(runURL, testID, browser string) string {
 	u := runURL + "/tests/" + url.PathEscape(testID)
 	if browser != "" {
 		u += "?browser=" + url.QueryEscape(browser)
+	}
+	return u
+}
+
+// resultInRun answers where one result is shown.
+func resultInRun(runURL string, x run.Result) string {
+	u := testInRun(runURL, x.TestID, x.Browser)
+	if x.RepeatEach > 0 {
+		if x.Browser == "" {
+			return fmt.Sprintf("%s?repetition=%d", u, x.RepeatEach)
+		}
+		return fmt.Sprintf("%s&repetition=%d", u, x.RepeatEach)
 	}
 	return u
 }
@@ -98,13 +116,17 @@ func (a *App) run(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if v.Open == "" {
 		p.OpenLink = a.AppURL + a.openRun(x.ID)
 	}
-	for _, step := range []func(*http.Request, *visit, *runPage) error{a.addFailures, a.addComparison, a.addShards, a.addResults} {
+	for _, step := range []func(*http.Request, *visit, *runPage) error{a.addFailures, a.addComparison, a.addShards, a.addResults, a.addHealing} {
 		if err := step(r, v, p); err != nil {
 			return err
 		}
 	}
 	p.Why = a.why(ctx, p)
 	page := Page{Title: runTitle(&x) + " · " + p.Name, Signal: signalOf(&x), Area: "runs", Data: p, Crumbs: []Crumb{{"Runs", v.base() + "/runs"}, {Name: p.Name}}}
+	if x.Trial != nil && v.Open == "" {
+		p.SessionURL = v.sessionURL(x.Trial.Session)
+		page.Area, page.Crumbs = "healing", []Crumb{{"Healing", v.base() + "/sessions"}, {"The session", p.SessionURL}, {Name: p.Name}}
+	}
 	if v.Open != "" {
 		page.Crumbs = nil
 	}
@@ -252,6 +274,9 @@ func (a *App) flakyTests(r *http.Request, v *visit, ids []string) (map[string]bo
 }
 
 func (a *App) addComparison(r *http.Request, v *visit, p *runPage) error {
+	if p.Run.Trial != nil {
+		return nil
+	}
 	c, err := a.Runs.Compare(r.Context(), *p.Run)
 	switch {
 	case fault.KindOf(err) == fault.NotFound && err != nil:

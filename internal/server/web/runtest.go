@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -67,11 +68,14 @@ type testPage struct {
 	Until      string // proposed end of a quarantine
 	NoViewer   bool
 	CanJudge   bool
+	Healable   bool
+	Healing    *sessionRow // that looked at it, nil for none
+	SessionURL string      // of a trial, "" for what is none
 	Severities []bug.Severity
 }
 
 // Other answers where the same test in another Playwright project is.
-func (p *testPage) Other(x run.Result) string { return testInRun(p.RunURL, x.TestID, x.Browser) }
+func (p *testPage) Other(x run.Result) string { return resultInRun(p.RunURL, x) }
 
 func (a *App) runTest(w http.ResponseWriter, r *http.Request, v *visit) error {
 	ctx := r.Context()
@@ -80,19 +84,20 @@ func (a *App) runTest(w http.ResponseWriter, r *http.Request, v *visit) error {
 		return err
 	}
 	browser := r.URL.Query().Get("browser")
-	i := slices.IndexFunc(results, func(y run.Result) bool { return y.Browser == browser })
+	repetition, _ := strconv.Atoi(r.URL.Query().Get("repetition")) //nolint:errcheck // 0 for none
+	i := slices.IndexFunc(results, func(y run.Result) bool { return y.Browser == browser && y.RepeatEach == repetition })
 	if i < 0 {
 		// The one that failed is the one that is looked for.
 		i = max(0, slices.IndexFunc(results, func(y run.Result) bool { return y.Failing() }))
 	}
 	y := &results[i]
 	p := &testPage{Run: &x, RunName: runName(&x), RunURL: v.runURL(x.ID), X: y, All: results, Words: run.Words(), Severities: bug.Severities(),
-		Until: a.Now().AddDate(0, 0, 14).Format("2006-01-02"), CanJudge: x.Terminal()}
+		Until: a.Now().AddDate(0, 0, 14).Format("2006-01-02"), CanJudge: x.Terminal() && x.Trial == nil}
 	p.URL = testInRun(p.RunURL, y.TestID, "")
 	if v.Open == "" {
 		p.TestURL = v.base() + "/tests/" + url.PathEscape(y.TestID)
 	}
-	for _, step := range []func(*http.Request, *visit, *testPage) error{a.addAttempts, a.addPast, a.addBug} {
+	for _, step := range []func(*http.Request, *visit, *testPage) error{a.addAttempts, a.addPast, a.addBug, a.addSession} {
 		if err := step(r, v, p); err != nil {
 			return err
 		}
@@ -100,6 +105,11 @@ func (a *App) runTest(w http.ResponseWriter, r *http.Request, v *visit) error {
 	title := lookOf(y.Status).Text
 	page := Page{Title: strings.ToUpper(title[:1]) + title[1:] + ": " + firstLine(y.Title, 80), Signal: signalOfResult(y), Area: "runs", Data: p,
 		Crumbs: []Crumb{{"Runs", v.base() + "/runs"}, {p.RunName, p.RunURL}, {Name: firstLine(y.Title, 60)}}}
+	if x.Trial != nil && v.Open == "" {
+		p.SessionURL = v.sessionURL(x.Trial.Session)
+		page.Area = "healing"
+		page.Crumbs = append([]Crumb{{"Healing", v.base() + "/sessions"}, {"The session", p.SessionURL}}, page.Crumbs[1:]...)
+	}
 	if v.Open != "" {
 		page.Crumbs = page.Crumbs[1:]
 	}
@@ -160,6 +170,9 @@ func (a *App) addAttempts(r *http.Request, v *visit, p *testPage) error {
 // fails.
 func (a *App) addPast(r *http.Request, v *visit, p *testPage) error {
 	q := run.PastQuery{ProjectID: v.Project.ID, TestID: p.X.TestID, Browser: p.X.Browser, Branch: p.Run.Branch, Limit: stripShown}
+	if p.Run.Trial != nil {
+		return nil // it is no part of anybody's past
+	}
 	past, err := a.Runs.Store.Past(r.Context(), q)
 	if err != nil {
 		return err

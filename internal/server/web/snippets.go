@@ -52,8 +52,8 @@ func snippet(name, address string) (string, error) {
 	return strings.ReplaceAll(text, "ADDRESS", address), nil
 }
 
-// agent says in a few words which browser a session is in.
-func agent(userAgent string) string {
+// browserOf says in a few words which browser a session is in.
+func browserOf(userAgent string) string {
 	find := func(names ...[2]string) string {
 		for _, n := range names {
 			if strings.Contains(userAgent, n[0]) {

@@ -18,6 +18,7 @@ import (
 	"tas-service/internal/bug"
 	"tas-service/internal/catalog"
 	"tas-service/internal/fault"
+	"tas-service/internal/heal"
 	"tas-service/internal/notify"
 	"tas-service/internal/project"
 	"tas-service/internal/pull"
@@ -46,6 +47,7 @@ type App struct {
 	Refresher *run.Refresher  // brings catalogs up to date
 	Actions   *action.Service // what is done to the outside
 	Notify    *notify.Service
+	Healing   *heal.Service    // nil: nothing is healed
 	Provider  account.Provider // that people may sign in with, nil for none
 	SignUp    bool             // whoever it vouches for may come in without an invitation
 	Levels    []string         // of isolation, that a project may demand
@@ -67,9 +69,10 @@ type App struct {
 	Now      func() time.Time
 	Log      *slog.Logger
 
-	pages  map[string]*template.Template
-	assets *assets
-	traces traces
+	pages    map[string]*template.Template
+	assets   *assets
+	traces   traces
+	pictures pictures
 }
 
 // Mount registers the pages.
@@ -93,6 +96,9 @@ func (a *App) Mount(mux *http.ServeMux) (err error) {
 	a.mountLinks(mux)
 	a.mountTests(mux)
 	a.mountHealth(mux)
+	if a.Healing != nil {
+		a.mountSessions(mux)
+	}
 	if a.Pulls != nil {
 		a.mountPulls(mux)
 		a.mountConnection(mux)

@@ -3,11 +3,14 @@ package web_test
 import (
 	"time"
 
+	"tas-service/internal/agent"
 	"tas-service/internal/artifact"
 	"tas-service/internal/artifact/blobstore"
 	"tas-service/internal/bug"
 	"tas-service/internal/catalog"
 	"tas-service/internal/event"
+	"tas-service/internal/evidence"
+	"tas-service/internal/heal"
 	"tas-service/internal/run"
 )
 
@@ -31,4 +34,7 @@ func (s *site) wire() {
 	}}
 	s.app.Runs = &run.Service{Store: s.db, Projects: s.db, Environments: s.db, Collections: s.app.Tests, Links: links, Patterns: &run.JavaScript{}, Watcher: hub, Publish: hub.Publish, Clock: clock, Wake: func() {},
 		PageURL: func(id string) string { return "/runs/" + id }}
+	agents := &agent.Service{Store: s.db, Limits: agent.DefaultLimits, Clock: clock, Log: s.app.Log, Wake: func() {}, Publish: hub.Publish}
+	s.app.Healing = &heal.Service{Store: s.db, Agents: agents, Records: s.db, Runs: s.app.Runs, Projects: s.db, Shelf: &evidence.Shelf{Records: s.db, Blobs: blobs}, Blobs: blobs, Bugs: s.app.Bugs,
+		Clock: clock, Log: s.app.Log, SessionURL: func(id string) string { return "/sessions/" + id }, RunURL: func(id string) string { return "/runs/" + id }}
 }

@@ -9,6 +9,9 @@ export const app = {
   failed: need('FAILED_RUN'),
   sharded: need('SHARDED_RUN'),
   broken: need('BROKEN_RUN'), // its repository could not be checked out
+  approve: need('APPROVE_SESSION'), // paths of sessions of healing: with a repair that waits for somebody's word,
+  proposed: need('PROPOSED_SESSION'), // with one that was rejected,
+  waiting: need('WAITING_SESSION'), // and under way for as long as the suite runs
   apiKey: need('SHOP_KEY'),
   api: need('API_URL'),
 };
