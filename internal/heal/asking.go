@@ -195,6 +195,9 @@ type hiding func(s string, n int) string
 // where it is all of the text.
 const leastHidden = 4
 
+// maybeCut is from how many bytes on a text may have been cut where it was read.
+const maybeCut = 150
+
 const hidden = "‹hidden›"
 
 // hider answers the hiding of a run; fault.NotFound where the environment is gone, so that
@@ -230,8 +233,9 @@ func hide(text string, values []string) string {
 		}
 		text = strings.ReplaceAll(text, v, hidden)
 		// A text that was cut may end in the beginning of one.
-		end := strings.TrimSuffix(text, "…")
-		for k := len(v) - 1; k >= leastHidden; k-- {
+		end, cut := strings.CutSuffix(text, "…")
+		cut = cut || len(text) >= maybeCut
+		for k := len(v) - 1; cut && k >= leastHidden; k-- {
 			if strings.HasSuffix(end, v[:k]) {
 				text = strings.TrimSuffix(end, v[:k]) + hidden
 				break
