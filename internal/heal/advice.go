@@ -360,13 +360,13 @@ func (st *state) lifted(f Finding) bool {
 }
 
 type proseData struct {
-	Test    string        `json:"test"`
-	Class   Class         `json:"class"`
-	Why     string        `json:"why"`
-	Before  string        `json:"locatorBefore"`
-	After   string        `json:"locatorAfter"`
-	Was     []string      `json:"evidence,omitempty"`
-	Proof   string        `json:"proof,omitempty"`
+	Test   string   `json:"test"`
+	Class  Class    `json:"class"`
+	Why    string   `json:"why"`
+	Before string   `json:"locatorBefore"`
+	After  string   `json:"locatorAfter"`
+	Was    []string `json:"evidence,omitempty"`
+	Proof  string   `json:"proof,omitempty"`
 }
 
 const proseTask = `A repair of a browser test was found and proved. The data says which. Write two or three plain sentences for the reviewer of the pull request: what changed on the page, as far as the data shows it, and why the new locator means the same element.
