@@ -88,6 +88,8 @@ fuzz: ## Fuzz what strangers send, a minute each
 	go test -run '^$$' -fuzz FuzzPicture -fuzztime 60s -fuzzminimizetime 10x ./internal/evidence
 	go test -run '^$$' -fuzz FuzzParts -fuzztime 60s -fuzzminimizetime 10x ./internal/heal
 	go test -run '^$$' -fuzz FuzzCSS -fuzztime 60s -fuzzminimizetime 10x ./internal/heal
+	go test -run '^$$' -fuzz FuzzAnswer -fuzztime 60s -fuzzminimizetime 10x ./internal/heal
+	for protocol in anthropic openai; do go test -run '^$$' -fuzz FuzzReply -fuzztime 60s -fuzzminimizetime 10x ./internal/llm/$$protocol || exit 1; done
 	go test -run '^$$' -fuzz FuzzRequest -fuzztime 60s -fuzzminimizetime 10x ./test
 
 .PHONY: bench-overhead

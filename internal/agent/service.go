@@ -84,6 +84,9 @@ func (st *Step) note(runID string, kind EventKind, format string, args ...any) {
 	st.events = append(st.events, Event{SessionID: st.ID, At: st.Now, Kind: kind, RunID: runID, Text: clip(fmt.Sprintf(format, args...))})
 }
 
+// Events answers what was noted so far.
+func (st *Step) Events() []Event { return st.events }
+
 // maxText bounds the text of an event, in bytes.
 const maxText = 4000
 

@@ -124,6 +124,9 @@ func (st *state) doubtful() (bool, string) {
 		if f.Chosen {
 			return true, "a person chose the element."
 		}
+		if f.Edit >= 0 && f.ByModel {
+			return true, "a model chose the element, so a person has to judge."
+		}
 		if f.Edit >= 0 && f.Outcome != relocate.Heal {
 			return true, fmt.Sprintf("%s is likely to be the element, but not surely enough (%.2f).", quoted(f.After), f.P)
 		}
@@ -183,6 +186,9 @@ func (s *Service) deliver(ctx context.Context, x *agent.Step, st *state, r run.R
 		x.Note(agent.Decided, "The caller wanted no pull request: the change is kept in the session.")
 		x.End(x.Summary)
 		return s.remark(ctx, x, st, r)
+	}
+	if x.Pull == nil && s.Adviser != nil && !st.ProseAsked {
+		return s.explain(ctx, x, st, r)
 	}
 	if x.Pull == nil {
 		return s.propose(ctx, x, st, r)

@@ -135,10 +135,25 @@ func (s *Service) find(ctx context.Context, x *agent.Step, r, t run.Run, f failu
 	if c.Step >= 0 {
 		out.Step = stepSeen(c.Failed, c.Step)
 	}
-	if j.Proposal == nil {
-		return out, nil, nil
+	var edit *attempt.Edit
+	if j.Proposal != nil {
+		if out, edit, err = s.proposed(out, j, c); err != nil {
+			return out, nil, err
+		}
 	}
-	return s.proposed(out, j, c)
+	if s.Adviser == nil {
+		return out, edit, nil
+	}
+	hide, err := s.hider(ctx, r)
+	if err != nil && fault.Permanent(err) {
+		x.Note(agent.Trouble, "No model is asked, since nobody knows what must be hidden from it: %s", fault.As(err).Public())
+		return out, edit, nil
+	}
+	if err != nil {
+		return out, nil, err
+	}
+	out.Question, err = question(out, j, hide, c.Message)
+	return out, edit, err
 }
 
 // proposed puts what was proposed into a finding, and answers the edit.

@@ -55,6 +55,7 @@ type Service struct {
 	Bugs     *bug.Service
 	Pulls    Pulls
 	Model    *relocate.Model
+	Adviser  *Adviser // a language model that may be asked; nil for none
 	Clock    func() time.Time
 	Log      *slog.Logger
 	// SessionURL and RunURL answer where a person sees a session, and a run.

@@ -67,6 +67,8 @@ func (s *Service) Advance(ctx context.Context, x *agent.Step) error {
 		err = s.proved(ctx, x, &st, r)
 	case stageVerify:
 		err = s.verified(ctx, x, &st, r)
+	case stageAdvise:
+		err = s.advised(ctx, x, &st, r)
 	case stageDeliver:
 		err = s.deliver(ctx, x, &st, r)
 	default:
@@ -180,10 +182,7 @@ func (s *Service) reproduced(ctx context.Context, x *agent.Step, st *state, r ru
 	if err := s.examine(ctx, x, st, r, t, results); err != nil {
 		return err
 	}
-	if len(st.Edits) == 0 {
-		return s.conclude(ctx, x, st, r, "")
-	}
-	return s.prove(ctx, x, st, r)
+	return s.advise(ctx, x, st, r, 0, "")
 }
 
 func reasonOf(t run.Run) string {
@@ -256,13 +255,7 @@ func (s *Service) proved(ctx context.Context, x *agent.Step, st *state, r run.Ru
 				return err
 			}
 		}
-		if len(st.Edits) > edits {
-			x.Note(agent.Decided, "Behind the repaired locator another one is broken: it is repaired as well.")
-			st.Round++
-			return s.prove(ctx, x, st, r)
-		}
-		x.Patch, x.Changes = "", nil
-		return s.conclude(ctx, x, st, r, "The repair does not hold: "+proof.Why)
+		return s.advise(ctx, x, st, r, edits, "The repair does not hold: "+proof.Why)
 	}
 	return s.verify(ctx, x, st, r, t, results)
 }
@@ -346,6 +339,7 @@ func (s *Service) verified(ctx context.Context, x *agent.Step, st *state, r run.
 		x.Patch, x.Changes = "", nil
 		return s.conclude(ctx, x, st, r, "The repair breaks other tests: "+strings.Join(st.Proof.SharedFailed[:min(3, len(st.Proof.SharedFailed))], "; ")+".")
 	}
+	st.lift(x)
 	return s.conclude(ctx, x, st, r, "")
 }
 

@@ -29,6 +29,14 @@ type state struct {
 	Others   []string           `json:"others,omitempty"` // tests that failed in the run for another reason
 	Asked    int                `json:"asked,omitempty"`  // how often the delivery was looked after
 	Wanted   bool               `json:"wanted,omitempty"` // a person approved it: it is delivered whatever the caller wanted
+	// What a model answered, by the question's key; Had and NoMore are how it goes on behind that.
+	Advice     map[string]Advice `json:"advice,omitempty"`
+	Had        int               `json:"had,omitempty"`
+	NoMore     string            `json:"noMore,omitempty"`
+	Mute       bool              `json:"mute,omitempty"`     // no model is asked any more
+	Patience   int               `json:"patience,omitempty"` // how often in a row it had no time
+	ProseAsked bool              `json:"proseAsked,omitempty"`
+	Prose      string            `json:"prose,omitempty"` // of the pull request, by a model
 }
 
 // failure is a failed test as the session began with it.
@@ -67,7 +75,11 @@ type Finding struct {
 	Part        int                `json:"part"`            // of the locator that is broken
 	Stack       []attempt.Location `json:"stack,omitempty"` // of the step
 	Environment string             `json:"environment"`
-	Chosen      bool               `json:"chosen,omitempty"` // by a person
+	Chosen      bool               `json:"chosen,omitempty"`   // by a person
+	Question    *Question          `json:"question,omitempty"` // to a model, until it is answered
+	Advice      *Advice            `json:"advice,omitempty"`
+	ByModel     bool               `json:"byModel,omitempty"`  // a model chose the element
+	Seconded    bool               `json:"seconded,omitempty"` // a model agrees, and it was likely enough
 }
 
 // StepSeen is the step at which a test failed.

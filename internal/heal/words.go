@@ -80,6 +80,12 @@ func (s *Service) body(x *agent.Step, st *state, r run.Run) string {
 			}
 			fmt.Fprintf(&b, "\nProbability that it is the element, and was not removed: **%.3f**.\n\n", f.P)
 		}
+		if f.Advice != nil && f.Advice.Effect != "" {
+			fmt.Fprintf(&b, "%s\n\n", plainWords(f.Advice.Effect))
+		}
+	}
+	if st.Prose != "" {
+		fmt.Fprintf(&b, "### In a model's words\n\n%s\n\n", escape(st.Prose))
 	}
 	s.proofWords(&b, st)
 	fmt.Fprintf(&b, "\n[Everything that was looked at](%s) · [the run that failed](%s)\n", s.SessionURL(x.ID), s.RunURL(r.ID))

@@ -151,7 +151,7 @@ func (c *careful) RoundTrip(r *http.Request) (*http.Response, error) {
 // lost is a call that has no answer. It may have been heard all the same.
 func (c *careful) lost(err error) error {
 	if errors.Is(err, errLink) {
-		return fault.New(fault.Invalid, "The address of %s is one at which no forge is.", c.Who).WithFix("Correct it in the settings.")
+		return fault.New(fault.Invalid, "The address of %s is one that is never called.", c.Who).WithFix("Correct it in the settings.")
 	}
 	what := "cannot be reached"
 	var timeout net.Error
@@ -246,5 +246,5 @@ func Fault(who string, err error) error {
 	}
 	// Its text may hold what was sent: only its type is kept.
 	return fault.Wrap(fmt.Errorf("%T", err), fault.Unavailable, "%s answered something that cannot be read.", who).
-		WithFix("Check that its address leads to the forge's own API, not to a proxy or a sign-in page.")
+		WithFix("Check that its address leads to its own API, not to a proxy or a sign-in page.")
 }

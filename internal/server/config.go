@@ -53,6 +53,7 @@ type Config struct {
 	// public, and to such without https.
 	WebhooksPrivate bool
 	SMTP            mail.Config // TAS_SMTP_HOST and its siblings; without a host no e-mail is sent
+	Model           ModelConfig // TAS_MODEL_KIND and its siblings; without a kind no model is asked
 
 	// Program starts this program again: with ["attempt"] behind it, a worker. Default: this executable.
 	Program []string
@@ -124,7 +125,7 @@ func FromEnv(getenv func(string) string) (Config, error) {
 			return c, fmt.Errorf("%s is %q: set an address such as https://tas.example.com, or leave it out", f.name, f.value)
 		}
 	}
-	return c, c.notifications(getenv)
+	return c, errors.Join(c.notifications(getenv), c.model(getenv))
 }
 
 // notifications reads what concerns messages to others.
