@@ -415,7 +415,7 @@ func (s *Service) explain(ctx context.Context, x *agent.Step, st *state, r run.R
 }
 
 var (
-	leads  = regexp.MustCompile("(?i)[a-z][a-z0-9+.-]*://|\\b(?:mailto|javascript|data):|\\bwww\\.|\\b(?:[a-z0-9-]+\\.)+(?:com|org|net|io|dev|app|ai|co|info|biz|xyz|me|ru|cn|de|uk|eu|sh|gg|ly|to)\\b")
+	leads  = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]*://|\b(?:mailto|javascript|data):|\bwww\.|\b(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|app|ai|co|info|biz|xyz|me|ru|cn|de|uk|eu|sh|gg|ly|to)\b`)
 	markup = regexp.MustCompile("[<>`|\\[\\]\\\\]|\\*\\*|__|~~|(?m)^\\s*(?:#{1,6}\\s|[-*+]\\s|\\d+\\.\\s|>)|&[#a-zA-Z0-9]+;|!\\[")
 )
 

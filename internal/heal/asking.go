@@ -76,8 +76,12 @@ func (s *Service) put(ctx context.Context, x *agent.Step, st *state, q asking) (
 	spent := 0.0
 	for try := range askTwice {
 		over, err := s.overBudget(ctx, x, ask, spent)
-		if err != nil {
+		if err != nil && try == 0 {
 			return false, false, err
+		}
+		if err != nil { // what the first try cost must be saved
+			s.Log.Warn("a model's budget cannot be read", "session", x.ID, "error", err)
+			return false, false, nil
 		}
 		if over != "" {
 			st.Mute = true
