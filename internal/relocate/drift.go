@@ -41,7 +41,7 @@ func drifted(old, now *prepared, oldPage, newPage *Page) bool {
 	same := old.label != "" && old.label == now.label
 	// A control may have become a plain box that still can be pressed.
 	plainBox := old.kind == press && now.kind == box && same && (now.Attributes["tabindex"] != "" || old.Class != "" && old.Class == now.Class)
-	if !plainBox && (old.kind != now.kind || old.role != now.role && !(old.kind == press && same)) {
+	if !plainBox && (old.kind != now.kind || old.role != now.role && !(same && (old.kind == press || old.kind == box))) {
 		return false
 	}
 	if differ(old.RowKey, now.RowKey) || differ(old.Form, now.Form) && !same || differ(pathOf(old.href), pathOf(now.href)) && !same {
