@@ -91,3 +91,25 @@ func TestDrifted(t *testing.T) {
 		}
 	}
 }
+
+// TestLikeInOtherRows does not let the same button of another row stand for one whose row is
+// still there.
+func TestLikeInOtherRows(t *testing.T) {
+	t.Parallel()
+	m := shippedModel(t)
+	old := rows()
+	for i := range old {
+		if old[i].RowKey != "" && old[i].Tag == "button" {
+			old[i].Name = "Remove"
+		}
+	}
+	rest := append(append([]Element{}, old[:3]...), old[4:]...)
+	if a := finder(m, old, rest).Find(3, Limits{}); a.Outcome != Report {
+		t.Errorf("the row has no such button any more: %s (P %.3f), %q", a.Outcome, a.P, a.Candidates[0].Element.Path)
+	}
+	now := append([]Element{}, old...)
+	now[3].Class, now[3].Path = "link", "/html[1]/body[1]/ul[1]/li[2]/div[1]/button[1]"
+	if a := finder(m, old, now).Find(3, Limits{}); a.Outcome != Heal || a.Candidates[0].Index != 3 {
+		t.Errorf("it moved within its row: %s (P %.3f, margin %.2f), %q", a.Outcome, a.P, a.Margin, a.Candidates[0].Element.Path)
+	}
+}
