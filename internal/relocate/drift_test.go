@@ -71,6 +71,10 @@ func TestDrifted(t *testing.T) {
 			all[6].Name, all[6].Text = "Log in", "Log in"
 			all[1].Name, all[1].Text = "Take out", "Take out"
 		}, false},
+		{"its like came elsewhere, and it was wrapped", 6, func(all []Element) {
+			all[4] = Element{Tag: "button", Role: "button", Name: "Sign in", Text: "Sign in", Class: "main", Path: "/html[1]/body[1]/aside[1]/button[1]"}
+			all[6].Path = "/html[1]/body[1]/main[1]/form[1]/div[1]/button[1]"
+		}, true},
 		{"nothing that named it stayed", 5, func(all []Element) { all[5].Name, all[5].ID, all[5].NameAttr = "Help", "", "" }, false},
 		{"a plain box now", 6, func(all []Element) {
 			all[6].Tag, all[6].Role, all[6].Name, all[6].Path = "div", "", "", "/html[1]/body[1]/main[1]/form[1]/div[1]"
