@@ -2,6 +2,7 @@ package heal
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"tas-service/internal/evidence"
@@ -130,6 +131,16 @@ func TestProposeOnPages(t *testing.T) {
 				if all[i].Role == "listitem" {
 					all[i].Role = ""
 				}
+			}
+			return all
+		}, relocate.Heal, 0, "locator('.line')"},
+		{"all rows are boxes in other places now", "click", "getByRole('listitem').filter({ hasText: 'Mug' }).getByText('Add')", mugAdd, func(all []relocate.Element) []relocate.Element {
+			for i := range all {
+				if all[i].Role == "listitem" {
+					all[i].Role, all[i].Tag = "", "div"
+				}
+				all[i].RowKey = ""
+				all[i].Path = strings.Replace(strings.Replace(all[i].Path, "/ul[1]", "/div[1]", 1), "/li[", "/div[", 1)
 			}
 			return all
 		}, relocate.Heal, 0, "locator('.line')"},

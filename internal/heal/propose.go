@@ -84,12 +84,22 @@ func Propose(model *relocate.Model, failed evidence.Test, step int, passing []ev
 	}
 	p.Part, p.Before = b.part, parts[b.part].Code
 	calm := volatile(was, failed, step, passing)
-	p.Answer = relocate.NewFinder(model, relocate.Prepare(calm), relocate.Prepare(now.all)).Find(target, relocate.Limits{})
+	finder := relocate.NewFinder(model, relocate.Prepare(calm), relocate.Prepare(now.all))
+	p.Answer = finder.Find(target, relocate.Limits{})
+	it := -1
+	if len(p.Answer.Candidates) > 0 {
+		it = p.Answer.Candidates[0].Index
+	}
+	if p.Answer.Outcome != relocate.Heal {
+		// Where what is around it is known again, the rest of the locator may tell the element.
+		if around, at := throughScope(finder, parts, b.part, old, now, target); at >= 0 {
+			p.Answer, it = around, at
+		}
+	}
 	p.Outcome, p.Why = p.Answer.Outcome, p.Answer.Why
-	if p.Outcome == relocate.Report || len(p.Answer.Candidates) == 0 {
+	if p.Outcome == relocate.Report || it < 0 {
 		return p
 	}
-	it := p.Answer.Candidates[0].Index
 	if b.among != nil && !slices.Contains(b.among, it) {
 		p.Outcome, p.Why = relocate.Report, "The locator finds several elements, and the one that was meant is none of them."
 		return p
@@ -106,6 +116,38 @@ func Propose(model *relocate.Model, failed evidence.Test, step int, passing []ev
 	}
 	p.soften(parts, &old.all[target], &now.all[it])
 	return p
+}
+
+// throughScope finds again what the broken part of a locator used to find around its element,
+// and in it by the rest of the locator the element; -1 where it is not as sure as a heal must be.
+func throughScope(f *relocate.Finder, parts []Part, part int, old, now *page, target int) (relocate.Answer, int) {
+	if part >= naming(parts, len(parts)-1) {
+		return relocate.Answer{}, -1
+	}
+	next := part + 1
+	for parts[next].narrows() {
+		next++
+	}
+	was := old.find(parts[:next])
+	scope := slices.IndexFunc(was.last(), func(s int) bool { return old.within(target, s) })
+	if scope < 0 {
+		return relocate.Answer{}, -1
+	}
+	a := f.Find(was.last()[scope], relocate.Limits{})
+	if a.Outcome != relocate.Heal {
+		return a, -1
+	}
+	set := []int{a.Candidates[0].Index}
+	for i := next; i < len(parts); i++ {
+		var known bool
+		if set, known = now.step(&parts[i], set, false); !known {
+			return a, -1
+		}
+	}
+	if len(set) != 1 || now.all[set[0]].Disabled && !old.all[target].Disabled || now.all[set[0]].Hidden && !old.all[target].Hidden {
+		return a, -1
+	}
+	return a, set[0]
 }
 
 // soften makes a heal a proposal where the words that a check looks for are themselves what it

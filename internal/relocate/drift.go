@@ -41,7 +41,7 @@ func drifted(old, now *prepared, oldPage, newPage *Page) bool {
 	same := old.label != "" && old.label == now.label
 	// A control may have become a plain box that still can be pressed.
 	plainBox := old.kind == press && now.kind == box && same && (now.Attributes["tabindex"] != "" || old.Class != "" && old.Class == now.Class)
-	if !plainBox && (old.kind != now.kind || old.role != now.role && !(old.kind == press && same)) {
+	if !plainBox && (old.kind != now.kind || old.role != now.role && !(same && (old.kind == press || old.kind == box))) {
 		return false
 	}
 	if differ(old.RowKey, now.RowKey) || differ(old.Form, now.Form) && !same || differ(pathOf(old.href), pathOf(now.href)) && !same {
@@ -66,6 +66,9 @@ func drifted(old, now *prepared, oldPage, newPage *Page) bool {
 	if len(old.steps) > 1 && len(old.steps) == len(now.steps) && common(old.steps, now.steps) == len(old.steps)-1 {
 		placed++ // in the same parent, among its children of another place or sort
 	}
+	if _, part := share(&old.text, &now.text); !same && part > 0.9 && len(old.text.bag) > 1 {
+		placed++ // its words and more, or some of them
+	}
 	if oldPage.Len() == 1 { // nothing is known of the others, so only an identifier tells it from them
 		return ids > 0 && same && placed >= 2
 	}
@@ -75,8 +78,10 @@ func drifted(old, now *prepared, oldPage, newPage *Page) bool {
 		return placed >= 3
 	case ids > 0:
 		return same || alone || placed >= 3
-	case same && oldPage.apart(old) && old.Path == now.Path && placed >= 3:
-		return true // where it was, as it was; its like came elsewhere
+	case same && oldPage.apart(old) && placed >= 3:
+		return true // as it was, and where it was; if its like came, then elsewhere
+	case same && old.Path != "" && old.Path == now.Path && placed >= 4 && oldPage.labels[old.labelHash] == newPage.labels[now.labelHash]:
+		return true // one of several as before, in its place
 	case same && oldPage.apart(old) && newPage.apart(now):
 		return old.role == now.role && placed >= 1 || alone || placed >= 3
 	case same || old.label == "" && now.label == "":

@@ -71,6 +71,10 @@ func TestDrifted(t *testing.T) {
 			all[6].Name, all[6].Text = "Log in", "Log in"
 			all[1].Name, all[1].Text = "Take out", "Take out"
 		}, false},
+		{"its like came elsewhere, and it was wrapped", 6, func(all []Element) {
+			all[4] = Element{Tag: "button", Role: "button", Name: "Sign in", Text: "Sign in", Class: "main", Path: "/html[1]/body[1]/aside[1]/button[1]"}
+			all[6].Path = "/html[1]/body[1]/main[1]/form[1]/div[1]/button[1]"
+		}, true},
 		{"nothing that named it stayed", 5, func(all []Element) { all[5].Name, all[5].ID, all[5].NameAttr = "Help", "", "" }, false},
 		{"a plain box now", 6, func(all []Element) {
 			all[6].Tag, all[6].Role, all[6].Name, all[6].Path = "div", "", "", "/html[1]/body[1]/main[1]/form[1]/div[1]"
@@ -89,5 +93,27 @@ func TestDrifted(t *testing.T) {
 		if got := drifted(&old.elements[c.at], &page.elements[c.at], old, page); got != c.want {
 			t.Errorf("%s: %v", c.what, got)
 		}
+	}
+}
+
+// TestLikeInOtherRows does not let the same button of another row stand for one whose row is
+// still there.
+func TestLikeInOtherRows(t *testing.T) {
+	t.Parallel()
+	m := shippedModel(t)
+	old := rows()
+	for i := range old {
+		if old[i].RowKey != "" && old[i].Tag == "button" {
+			old[i].Name = "Remove"
+		}
+	}
+	rest := append(append([]Element{}, old[:3]...), old[4:]...)
+	if a := finder(m, old, rest).Find(3, Limits{}); a.Outcome != Report {
+		t.Errorf("the row has no such button any more: %s (P %.3f), %q", a.Outcome, a.P, a.Candidates[0].Element.Path)
+	}
+	now := append([]Element{}, old...)
+	now[3].Class, now[3].Path = "link", "/html[1]/body[1]/ul[1]/li[2]/div[1]/button[1]"
+	if a := finder(m, old, now).Find(3, Limits{}); a.Outcome != Heal || a.Candidates[0].Index != 3 {
+		t.Errorf("it moved within its row: %s (P %.3f, margin %.2f), %q", a.Outcome, a.P, a.Margin, a.Candidates[0].Element.Path)
 	}
 }

@@ -16,7 +16,9 @@ type Page struct {
 	signatures map[word][]int
 	sorts      map[word][]int // by tag, role and type
 	called     map[word][]int // by label
-	height     float64        // the lowest edge that is known
+	rows       map[string]bool
+	forms      map[string]bool
+	height     float64 // the lowest edge that is known
 	width      float64
 }
 
@@ -44,7 +46,7 @@ type prepared struct {
 
 // Prepare reads the elements of a page. Order does not matter.
 func Prepare(elements []Element) *Page {
-	p := &Page{elements: make([]prepared, len(elements)), count: map[word]int{}, labels: map[word]int{}, owners: map[word]int{}, signatures: make(map[word][]int, len(elements)), sorts: map[word][]int{}, called: map[word][]int{}}
+	p := &Page{elements: make([]prepared, len(elements)), count: map[word]int{}, labels: map[word]int{}, owners: map[word]int{}, signatures: make(map[word][]int, len(elements)), sorts: map[word][]int{}, called: map[word][]int{}, rows: map[string]bool{}, forms: map[string]bool{}}
 	for i := range elements {
 		p.elements[i] = prepare(&elements[i])
 		e := &p.elements[i]
@@ -67,6 +69,12 @@ func Prepare(elements []Element) *Page {
 			if s != "" {
 				p.owners[hashOf(s)]++
 			}
+		}
+		if e.RowKey != "" {
+			p.rows[plain(e.RowKey)] = true
+		}
+		if e.Form != "" {
+			p.forms[e.Form] = true
 		}
 		e.sign = signature(e)
 		p.signatures[e.sign] = append(p.signatures[e.sign], i)

@@ -99,12 +99,10 @@ func otherRow(old, now *prepared, page *Page) string {
 	if old.RowKey == "" || now.RowKey == "" || plain(old.RowKey) == plain(now.RowKey) {
 		return ""
 	}
-	for i := range page.elements {
-		if plain(page.elements[i].RowKey) == plain(old.RowKey) {
-			return "it is in the row “" + now.RowKey + "”, and the row “" + old.RowKey + "” is still there"
-		}
+	if !page.rows[plain(old.RowKey)] {
+		return ""
 	}
-	return ""
+	return "it is in the row “" + now.RowKey + "”, and the row “" + old.RowKey + "” is still there"
 }
 
 // otherForm is an element of another form while the old form is still there.
@@ -112,10 +110,8 @@ func otherForm(old, now *prepared, page *Page) string {
 	if old.Form == "" || now.Form == "" || old.Form == now.Form {
 		return ""
 	}
-	for i := range page.elements {
-		if page.elements[i].Form == old.Form {
-			return "it is in the form “" + now.Form + "”, and the form “" + old.Form + "” is still there"
-		}
+	if !page.forms[old.Form] {
+		return ""
 	}
-	return ""
+	return "it is in the form “" + now.Form + "”, and the form “" + old.Form + "” is still there"
 }
