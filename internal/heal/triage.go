@@ -298,6 +298,8 @@ func ofLocator(model *relocate.Model, c Case) Judgement {
 		return Judgement{Class: Ambiguity, Confidence: 0.8, Why: "The locator finds several elements, and it cannot be told surely which one is meant. " + p.Why, Proposal: &p}
 	case p.Part >= 0 && len(p.Answer.Candidates) > 0 && p.Answer.P < gone:
 		return Judgement{Class: ApplicationBug, Confidence: 1 - p.Answer.P, Why: "The element is gone.", Evidence: []string{p.Why, fmt.Sprintf("%s found %s when the test passed.", quoted(p.Before), labelOf(p.Was.Target))}, Proposal: &p}
+	case p.Part >= 0 && len(p.Answer.Candidates) > 0:
+		return Judgement{Class: Unknown, Confidence: 0.5, Why: "Whether the element is gone or has another name cannot be told. " + p.Why, Proposal: &p}
 	case known && p.Part < 0 && strings.Contains(c.Message, "Timeout"):
 		return Judgement{Class: Timing, Confidence: 0.5, Why: "The locator finds its element, and the step was not done in time.", Evidence: []string{p.Why}}
 	}
