@@ -192,3 +192,17 @@ func TestProposeOnPages(t *testing.T) {
 		}
 	}
 }
+
+// TestAnotherNumber leaves it to a person whether another number is as right, whatever the step does.
+func TestAnotherNumber(t *testing.T) {
+	t.Parallel()
+	for after, want := range map[string]relocate.Outcome{
+		"getByRole('link', { name: 'Side 2' })": relocate.Heal, "getByRole('link', { name: 'Page 3' })": relocate.Propose, "getByTestId('page-3')": relocate.Heal,
+	} {
+		p := Proposal{Outcome: relocate.Heal, Before: "getByRole('link', { name: 'Page 2' })", After: after, Step: evidence.Step{Method: "click"}}
+		p.soften(Parts(p.Before), &relocate.Element{Name: "Page 3"})
+		if p.Outcome != want {
+			t.Errorf("%s: %s", after, p.Outcome)
+		}
+	}
+}
