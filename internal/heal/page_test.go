@@ -193,6 +193,25 @@ func TestProposeOnPages(t *testing.T) {
 	}
 }
 
+// TestSoften asks a person about other words of a check, and not about the label of a field.
+func TestSoften(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		now  relocate.Element
+		want relocate.Outcome
+	}{
+		{relocate.Element{Tag: "h1", Text: "Thanks"}, relocate.Propose},
+		{relocate.Element{Tag: "h1", Text: "THANK YOU"}, relocate.Heal},
+		{relocate.Element{Tag: "input", Name: "Thanks"}, relocate.Heal},
+	} {
+		p := Proposal{Outcome: relocate.Heal, Before: "getByRole('heading', { name: 'Thank you', exact: true })", Step: evidence.Step{Method: "expect"}}
+		p.soften(Parts(p.Before), &c.now)
+		if p.Outcome != c.want {
+			t.Errorf("%+v: %s", c.now, p.Outcome)
+		}
+	}
+}
+
 // TestAnotherNumber leaves it to a person whether another number is as right, whatever the step does.
 func TestAnotherNumber(t *testing.T) {
 	t.Parallel()

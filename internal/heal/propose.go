@@ -165,7 +165,7 @@ func (p *Proposal) soften(parts []Part, now *relocate.Element) {
 		return
 	}
 	part := &parts[naming(parts, len(parts)-1)]
-	if says := part.words(); says != "" && p.Step.Assertion() && !said(now, says, part.exact) {
+	if says := part.words(); says != "" && p.Step.Assertion() && !isField(now) && !said(now, says, part.exact) {
 		p.Outcome, p.Why = relocate.Propose, "The check asks for “"+says+"”, and the page does not say that there any more: whether what it says is as right is for a person to say."
 	}
 }
@@ -181,9 +181,15 @@ func numbers(code string) []string {
 
 var number = regexp.MustCompile(`\d+`)
 
-// said reports whether an element says something to a reader.
+// isField reports whether an element is a field or an output: its name is its label, and what
+// is checked of it is its value.
+func isField(e *relocate.Element) bool {
+	return slices.Contains([]string{"input", "select", "textarea", "output", "meter", "progress"}, e.Tag)
+}
+
+// said reports whether an element says something to a reader, in whatever letter case.
 func said(e *relocate.Element, what string, exact bool) bool {
-	return slices.ContainsFunc([]string{e.Name, e.Text, e.Title, e.Alt, e.Hint}, func(s string) bool { return s != "" && locator.Fits(s, what, exact) })
+	return slices.ContainsFunc([]string{e.Name, e.Text, e.Title, e.Alt, e.Hint}, func(s string) bool { return s != "" && locator.Fits(strings.ToLower(s), strings.ToLower(what), exact) })
 }
 
 // words answers the words by which a part finds an element.
