@@ -192,3 +192,36 @@ func TestProposeOnPages(t *testing.T) {
 		}
 	}
 }
+
+// TestSoften asks a person about other words of a check, and not about the label of a field.
+func TestSoften(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		now  relocate.Element
+		want relocate.Outcome
+	}{
+		{relocate.Element{Tag: "h1", Text: "Thanks"}, relocate.Propose},
+		{relocate.Element{Tag: "h1", Text: "THANK YOU"}, relocate.Heal},
+		{relocate.Element{Tag: "input", Name: "Thanks"}, relocate.Heal},
+	} {
+		p := Proposal{Outcome: relocate.Heal, Before: "getByRole('heading', { name: 'Thank you', exact: true })", Step: evidence.Step{Method: "expect"}}
+		p.soften(Parts(p.Before), &c.now)
+		if p.Outcome != c.want {
+			t.Errorf("%+v: %s", c.now, p.Outcome)
+		}
+	}
+}
+
+// TestAnotherNumber leaves it to a person whether another number is as right, whatever the step does.
+func TestAnotherNumber(t *testing.T) {
+	t.Parallel()
+	for after, want := range map[string]relocate.Outcome{
+		"getByRole('link', { name: 'Side 2' })": relocate.Heal, "getByRole('link', { name: 'Page 3' })": relocate.Propose, "getByTestId('page-3')": relocate.Heal,
+	} {
+		p := Proposal{Outcome: relocate.Heal, Before: "getByRole('link', { name: 'Page 2' })", After: after, Step: evidence.Step{Method: "click"}}
+		p.soften(Parts(p.Before), &relocate.Element{Name: "Page 3"})
+		if p.Outcome != want {
+			t.Errorf("%s: %s", after, p.Outcome)
+		}
+	}
+}

@@ -2,6 +2,7 @@
 package heal
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -114,7 +115,7 @@ func Propose(model *relocate.Model, failed evidence.Test, step int, passing []ev
 		p.Outcome, p.Why = relocate.Report, "The element is there, and nothing names it that would find it alone and still name it tomorrow."
 		return p
 	}
-	p.soften(parts, &old.all[target], &now.all[it])
+	p.soften(parts, &now.all[it])
 	return p
 }
 
@@ -152,22 +153,43 @@ func throughScope(f *relocate.Finder, parts []Part, part int, old, now *page, ta
 
 // soften makes a heal a proposal where the words that a check looks for are themselves what it
 // checks: whether other words are as good is for a person to say.
-func (p *Proposal) soften(parts []Part, old, now *relocate.Element) {
-	if p.Outcome != relocate.Heal || !p.Step.Assertion() {
+//
+// It goes by the words of the locator and not by those of the page as it was: a check waits, so
+// that page may be from before it held.
+func (p *Proposal) soften(parts []Part, now *relocate.Element) {
+	if p.Outcome != relocate.Heal {
 		return
 	}
-	for _, part := range parts {
-		says := part.words()
-		if says == "" || !said(old, says, part.exact) || said(now, says, part.exact) {
-			continue
-		}
+	if was, is := numbers(p.Before), numbers(p.After); len(was) > 0 && len(is) > 0 && !slices.Equal(was, is) {
+		p.Outcome, p.Why = relocate.Propose, "There is another number now, which may be what is wrong: that is for a person to say."
+		return
+	}
+	part := &parts[naming(parts, len(parts)-1)]
+	if says := part.words(); says != "" && p.Step.Assertion() && !isField(now) && !said(now, says, part.exact) {
 		p.Outcome, p.Why = relocate.Propose, "The check asks for “"+says+"”, and the page does not say that there any more: whether what it says is as right is for a person to say."
 	}
 }
 
-// said reports whether an element says something to a reader.
+// numbers answers the numbers in the words of a part.
+func numbers(code string) []string {
+	parts := Parts(code)
+	if len(parts) != 1 || parts[0].words() == "" {
+		return nil
+	}
+	return number.FindAllString(parts[0].words(), -1)
+}
+
+var number = regexp.MustCompile(`\d+`)
+
+// isField reports whether an element is a field or an output: its name is its label, and what
+// is checked of it is its value.
+func isField(e *relocate.Element) bool {
+	return slices.Contains([]string{"input", "select", "textarea", "output", "meter", "progress"}, e.Tag)
+}
+
+// said reports whether an element says something to a reader, in whatever letter case.
 func said(e *relocate.Element, what string, exact bool) bool {
-	return slices.ContainsFunc([]string{e.Name, e.Text, e.Title, e.Alt, e.Hint}, func(s string) bool { return s != "" && locator.Fits(s, what, exact) })
+	return slices.ContainsFunc([]string{e.Name, e.Text, e.Title, e.Alt, e.Hint}, func(s string) bool { return s != "" && locator.Fits(strings.ToLower(s), strings.ToLower(what), exact) })
 }
 
 // words answers the words by which a part finds an element.
