@@ -89,7 +89,7 @@ export class Recovery {
   private ask(child: ChildProcess, question: Question, test: string | undefined, retry: number): void {
     if (typeof question?.id !== 'number')
       return;
-    if (!test || this.last >= maxAsked || JSON.stringify(question).length > maxText || !question.stack?.length)
+    if (!test || this.last >= maxAsked || (this.done.get(`${test} ${retry}`)?.length ?? 0) >= maxRecovered || JSON.stringify(question).length > maxText || !question.stack?.length)
       return this.reply(child, { id: question.id, locator: '' });
     const id = ++this.last;
     const asked: Asked = { child, id, test: `${test} ${retry}`, question: { ...question, page: '' }, timer: setTimeout(() => this.answer({ id }), answerWithinMs) };
