@@ -53,7 +53,7 @@ class Recovery {
     ask(child, question, test, retry) {
         if (typeof question?.id !== 'number')
             return;
-        if (!test || this.last >= maxAsked || JSON.stringify(question).length > maxText || !question.stack?.length)
+        if (!test || this.last >= maxAsked || (this.done.get(`${test} ${retry}`)?.length ?? 0) >= exports.maxRecovered || JSON.stringify(question).length > maxText || !question.stack?.length)
             return this.reply(child, { id: question.id, locator: '' });
         const id = ++this.last;
         const asked = { child, id, test: `${test} ${retry}`, question: { ...question, page: '' }, timer: setTimeout(() => this.answer({ id }), exports.answerWithinMs) };
