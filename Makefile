@@ -84,7 +84,8 @@ fuzz: ## Fuzz what strangers send, a minute each
 	go test -run '^$$' -fuzz FuzzParseRemote -fuzztime 60s -fuzzminimizetime 10x ./internal/forge
 	for forge in github gitlab gitea; do go test -run '^$$' -fuzz FuzzWebhook -fuzztime 60s -fuzzminimizetime 10x ./internal/forge/$$forge || exit 1; done
 	go test -run '^$$' -fuzz FuzzCode -fuzztime 60s -fuzzminimizetime 10x ./internal/forge
-	go test -run '^$$' -fuzz FuzzRead -fuzztime 60s -fuzzminimizetime 10x ./internal/evidence
+	go test -run '^$$' -fuzz FuzzReadPage -fuzztime 60s -fuzzminimizetime 10x ./internal/evidence
+	go test -run '^$$' -fuzz 'FuzzRead$$' -fuzztime 60s -fuzzminimizetime 10x ./internal/evidence
 	go test -run '^$$' -fuzz FuzzPicture -fuzztime 60s -fuzzminimizetime 10x ./internal/evidence
 	go test -run '^$$' -fuzz FuzzParts -fuzztime 60s -fuzzminimizetime 10x ./internal/heal
 	go test -run '^$$' -fuzz FuzzCSS -fuzztime 60s -fuzzminimizetime 10x ./internal/heal

@@ -21,6 +21,7 @@ const (
 	Artifact  = "/artifact"       // bytes, described by its query → ArtifactAnswer
 	Begin     = "/artifact/begin" // Upload → UploadTo, where Job.DirectUploads says so
 	End       = "/artifact/end"   // Upload → ArtifactAnswer
+	Recover   = "/recover"        // Ask → Found, where Job.Recover says so
 	Finish    = "/finish"         // Outcome → Orders
 )
 
@@ -50,6 +51,8 @@ type Job struct {
 	Shards int `json:"shards"`
 	// Merge, when set, asks for the shards' reports to be made one, and for no tests.
 	Merge *Merge `json:"merge,omitempty"`
+	// Recover says that locators which find nothing may be asked for.
+	Recover bool `json:"recover,omitempty"`
 	// Trial, when set, tries something out.
 	Trial *Trial `json:"trial,omitempty"`
 }
@@ -231,6 +234,8 @@ type TestEnd struct {
 	Errors         []Error   `json:"errors,omitempty"`
 	// Sabotaged says that the trial's sabotage was done to this try.
 	Sabotaged bool `json:"sabotaged,omitempty"`
+	// Recovered are steps that the try owes to an answer of the service.
+	Recovered []Recovered `json:"recovered,omitempty"`
 }
 
 // Error is one error as Playwright reports it.

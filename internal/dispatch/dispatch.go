@@ -97,6 +97,8 @@ type Store interface {
 	// CloseOpen changes all results of a run that have no final status.
 	CloseOpen(ctx context.Context, runID string, change func(r *run.Run, open []*run.Result, failed bool) error) error
 	Tally(ctx context.Context, runID string) (run.Tally, error)
+	// PlannedResult answers a result of a run by Playwright's ID: fault.NotFound for none.
+	PlannedResult(ctx context.Context, runID, playwrightID string) (run.Result, error)
 	// Quarantines answers those of a project that are in force at a time.
 	Quarantines(ctx context.Context, projectID string, at time.Time) ([]catalog.Quarantine, error)
 	AddArtifact(ctx context.Context, attemptID string, a artifact.Artifact, change func(*Attempt, *run.Run) error) error
@@ -185,11 +187,14 @@ type Dispatcher struct {
 	Evidence interface {
 		Wants(ctx context.Context, r run.Run, commit string) bool
 	}
+	// Recovery, when set, answers locators that find nothing while a run is under way.
+	Recovery Recovery
 	// Ended, when set, hears of each run that became terminal.
 	Ended func(run.Run)
 
 	draining atomic.Bool
 	meters   meters
+	asks     asks
 	// Only Step touches these.
 	began       time.Time
 	led         bool                 // in the last step

@@ -71,7 +71,7 @@ func apply(a *Attempt, r *run.Run, results map[string]*run.Result, e attempt.Eve
 		end := e.End
 		change(a, r, results[end.ID], end.ID, func(t *run.Result, by string) {
 			t.Record(run.Try{AttemptID: by, Retry: end.Retry, Status: end.Status, Expected: end.ExpectedStatus, StartedAt: end.StartedAt.UTC(),
-				Duration: millis(end.DurationMs), WillRetry: end.WillRetry, Error: reason(end), Sabotaged: end.Sabotaged})
+				Duration: millis(end.DurationMs), WillRetry: end.WillRetry, Error: reason(end), Sabotaged: end.Sabotaged, Recovered: recovered(end)})
 		})
 	}
 }
@@ -143,6 +143,14 @@ func count(r *run.Run, t *run.Result, fn func(*run.Result)) {
 	add(-1)
 	fn(t)
 	add(+1)
+}
+
+// recovered answers what a try owes to recovery, in bounds.
+func recovered(end *attempt.TestEnd) (out []run.Recovered) {
+	for _, r := range end.Recovered[:min(len(end.Recovered), run.MaxRecovered)] {
+		out = append(out, run.Recovered(r))
+	}
+	return out
 }
 
 // reason picks the error that tells most: Playwright reports a timeout as a general

@@ -90,6 +90,7 @@ func (d *Dispatcher) Claim(ctx context.Context, a Attempt) (attempt.Job, error) 
 		LimitMs: runLimit(p).Milliseconds(), DiskQuota: cmp.Or(p.DiskQuota, project.DefaultDiskQuota), HeartbeatMs: d.Timing.Heartbeat.Milliseconds(), Shards: claimed.ShardCount,
 		DirectUploads: d.Blobs != nil && d.Blobs.Direct(),
 	}
+	job.Recover = p.Recovery && d.Recovery != nil && claimed.Trial == nil && a.Kind != ForMerge
 	if t := claimed.Trial; t != nil {
 		job.Trial, job.Repository.Commit = &t.Trial, claimed.Commit
 	}

@@ -72,7 +72,7 @@ func (g *Gatherer) Wants(ctx context.Context, r run.Run, commit string) bool {
 
 // RunEnded is for a run.Announcer.
 func (g *Gatherer) RunEnded(ctx context.Context, r run.Run) error {
-	if g.Every <= 0 || !r.OnDefault || r.Commit == "" || len(r.EnvOverrides) > 0 || r.Phase != run.Passed && r.Phase != run.Failed {
+	if g.Every <= 0 || !r.OnDefault || r.Commit == "" || len(r.EnvOverrides) > 0 || r.Phase != run.Passed && r.Phase != run.Failed && r.Phase != run.Healed {
 		return nil
 	}
 	now := g.Clock()

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -61,6 +62,11 @@ type Service struct {
 	// SessionURL and RunURL answer where a person sees a session, and a run.
 	SessionURL func(id string) string
 	RunURL     func(id string) string
+
+	recovering struct {
+		once   sync.Once
+		places chan struct{}
+	}
 }
 
 // Pulls is how a repair is delivered.
@@ -219,10 +225,11 @@ func onceOf(in StartInput) (*agent.Once, error) {
 // resultsAtOnce is how many results are read at once.
 const resultsAtOnce = 500
 
-// failed answers what failed in a run by itself; what a person called a bug is left alone.
+// failed answers what failed in a run by itself, and what passed only because it was recovered
+// while it ran; what a person called a bug is left alone.
 func (s *Service) failed(ctx context.Context, r run.Run) (out []run.Result, err error) {
 	for after := -1; ; {
-		page, err := s.Records.Results(ctx, run.ResultQuery{RunID: r.ID, Statuses: []run.Status{run.StatusFailed}, After: after, Limit: resultsAtOnce})
+		page, err := s.Records.Results(ctx, run.ResultQuery{RunID: r.ID, Statuses: []run.Status{run.StatusFailed, run.StatusRecovered}, After: after, Limit: resultsAtOnce})
 		if err != nil {
 			return nil, err
 		}
@@ -285,6 +292,9 @@ func groups(failed []run.Result) (out [][]run.Result) {
 		if key == "" {
 			key = "test " + x.TestID
 		}
+		if all := x.Recovered(); len(all) > 0 {
+			key = fmt.Sprintf("recovered %s:%d %s", all[0].File, all[0].Line, all[0].Before)
+		}
 		i, ok := at[key]
 		if !ok && len(out) == maxGroups {
 			i, ok = maxGroups-1, true
@@ -320,14 +330,25 @@ func newID() string {
 	return id.String()
 }
 
-// RunEnded is for a run.Announcer: it starts what a run's caller asked for in advance.
+// RunEnded is for a run.Announcer: it starts what a run's caller asked for in advance, and
+// proposes what would make a recovery needless.
 func (s *Service) RunEnded(ctx context.Context, r run.Run) error {
 	h := r.AutoHeal
-	if h == nil || r.Phase != run.Failed || r.HealBatch != "" || r.Trial != nil {
+	wanted := h != nil && r.Phase == run.Failed
+	if r.Counts.Recovered == 0 && !wanted || r.HealBatch != "" || r.Trial != nil {
 		return nil
 	}
-	_, err := s.start(ctx, account.Actor{ProjectID: r.ProjectID, Via: account.ViaService}, StartInput{RunID: r.ID,
-		Wish: agent.Wish{AutoCreatePR: h.AutoCreatePR, Branch: h.Branch, RepoName: h.RepoName, PRNumber: h.PRNumber, Metadata: h.Metadata}}, true)
+	in := StartInput{RunID: r.ID, Wish: agent.Wish{AutoCreatePR: true}}
+	if h != nil {
+		in.Wish = agent.Wish{AutoCreatePR: h.AutoCreatePR, Branch: h.Branch, RepoName: h.RepoName, PRNumber: h.PRNumber, Metadata: h.Metadata}
+	}
+	if !wanted {
+		var err error
+		if in.TestIDs, err = s.recovered(ctx, r); err != nil || len(in.TestIDs) == 0 {
+			return err
+		}
+	}
+	_, err := s.start(ctx, account.Actor{ProjectID: r.ProjectID, Via: account.ViaService}, in, true)
 	if err == nil || !fault.Permanent(err) {
 		return err
 	}
@@ -340,4 +361,15 @@ func (s *Service) RunEnded(ctx context.Context, r run.Run) error {
 		r.Warn("auto-heal-impossible", "The failures are not healed: "+text)
 		return nil
 	})
+}
+
+// recovered answers the tests that passed in a run because they were recovered.
+func (s *Service) recovered(ctx context.Context, r run.Run) (ids []string, err error) {
+	all, err := s.failed(ctx, r)
+	for _, x := range all {
+		if x.Status == run.StatusRecovered && !slices.Contains(ids, x.TestID) && len(ids) < run.MaxTestIDs {
+			ids = append(ids, x.TestID)
+		}
+	}
+	return ids, err
 }

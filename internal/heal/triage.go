@@ -228,7 +228,7 @@ func ofOverlay(c Case) (Judgement, bool) {
 var (
 	expected = regexp.MustCompile(`(?m)^\s*Expected(?: string| substring| pattern| value)?: *(.*)$`)
 	received = regexp.MustCompile(`(?m)^\s*Received(?: string| value)?: *(.*)$`)
-	numbers  = regexp.MustCompile(`\d+(?:[.,:/-]\d+)*`)
+	figures  = regexp.MustCompile(`\d+(?:[.,:/-]\d+)*`)
 	words    = regexp.MustCompile(`[\p{L}]{2,}`)
 )
 
@@ -243,7 +243,7 @@ func ofExpectation(c Case) (Judgement, bool) {
 	}
 	want, got := strings.TrimSpace(e[1]), strings.TrimSpace(r[1])
 	seen := []string{fmt.Sprintf("Expected %s, received %s.", quoted(want), quoted(got))}
-	if !slices.Equal(numbers.FindAllString(want, -1), numbers.FindAllString(got, -1)) {
+	if !slices.Equal(figures.FindAllString(want, -1), figures.FindAllString(got, -1)) {
 		return Judgement{Class: ApplicationBug, Confidence: 0.9, Why: "A number, date, price or count is another one than was expected.", Evidence: seen}, true
 	}
 	if share := common(want, got); share >= 0.5 && share < 1 {

@@ -25,6 +25,7 @@ type Project struct {
 	RunLimit     time.Duration     // the longest a run may take; 0: DefaultRunLimit
 	DiskQuota    int64             // bytes that a run may write; 0: DefaultDiskQuota
 	KeepDays     int               // how long artifacts are kept; 0: as the installation does
+	Recovery     bool              // a locator that finds nothing may be replaced while a run is under way
 	CreatedAt    time.Time
 }
 

@@ -36,6 +36,10 @@ func (m Message) Event() (e attempt.Event, ok bool) {
 	case "testEnd":
 		end := &attempt.TestEnd{ID: m.ID, Retry: retry(m.Retry), Status: m.Status, ExpectedStatus: m.ExpectedStatus,
 			StartedAt: m.StartedAt, DurationMs: int64(m.DurationMs), WillRetry: m.WillRetry, Sabotaged: m.Sabotaged}
+		for _, r := range m.Recovered[:min(len(m.Recovered), maxRecovered)] {
+			end.Recovered = append(end.Recovered, attempt.Recovered{Method: clip(r.Method, maxShort), Before: clip(r.Before, maxCode), After: clip(r.After, maxCode),
+				File: clip(r.File, maxTitle), Line: r.Line, Why: clip(r.Why, maxTitle)})
+		}
 		for _, err := range m.Errors[:min(len(m.Errors), maxErrors)] {
 			end.Errors = append(end.Errors, err.clipped())
 		}
@@ -55,6 +59,23 @@ func (m Message) Failure() attempt.Error {
 	e := Error{Message: m.Message, Stack: m.Stack, Snippet: m.Snippet, Location: m.Location}.clipped()
 	e.Code = m.Code
 	return e
+}
+
+// Bounds of a question, and of what came of questions in one try.
+const (
+	maxRecovered = 3
+	maxShort     = 100
+	maxFrames    = 50
+	maxEarlier   = 200
+	maxPage      = 4 << 20 // bytes: 2 MiB of characters
+)
+
+// Ask answers a recover message as a question; false for one that is out of bounds.
+func (m Message) Ask() (attempt.Ask, bool) {
+	a := attempt.Ask{Test: m.Test, Retry: retry(m.Retry), Method: m.Method, Selector: m.Selector, Frames: m.Frames, Earlier: m.Earlier, URL: m.URL, Page: m.Page,
+		Failed: m.Refused, Uncaught: m.Uncaught}
+	return a, m.Type == "recover" && m.ID != "" && len(m.Page) <= maxPage && len(m.Frames) <= maxFrames && len(m.Earlier) <= maxEarlier && len(m.Refused) <= maxEarlier &&
+		max(len(m.ID), len(m.Test), len(m.Method), len(m.Selector), len(m.URL)) <= maxMessage
 }
 
 // maxRetries bounds what a stream can make the service store for one test.

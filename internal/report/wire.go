@@ -36,6 +36,7 @@ type Start struct {
 	Shards          int               `json:"shards,omitempty"`
 	Merge           *Merge            `json:"merge,omitempty"`
 	Trial           *attempt.Trial    `json:"trial,omitempty"` // without its patch
+	Recover         bool              `json:"recover,omitempty"`
 }
 
 // Merge asks for one report of many, and for no tests. Paths are the runner's own.
@@ -67,6 +68,13 @@ type Close struct {
 	Type string `json:"type"` // "close"
 }
 
+// Answer tells the runner which element is meant now.
+type Answer struct {
+	Type string `json:"type"` // "answer"
+	ID   string `json:"id"`
+	attempt.Found
+}
+
 // Message is any message of the runner; Type says which fields are meant.
 type Message struct {
 	Type string `json:"type"`
@@ -93,6 +101,17 @@ type Message struct {
 	Patch    string             `json:"patch"`
 	Offences []attempt.Offence  `json:"offences"`
 
+	// recover; its ID names the question
+	Test     string               `json:"test"`
+	Method   string               `json:"method"`
+	Selector string               `json:"selector"`
+	Frames   []attempt.Frame      `json:"frames"`
+	Earlier  []attempt.Place      `json:"earlier"`
+	URL      string               `json:"url"`
+	Page     string               `json:"page"`
+	Refused  []attempt.FailedCall `json:"failed"`
+	Uncaught int                  `json:"uncaught"`
+
 	// want
 	Free   int `json:"free"`
 	Queued int `json:"queued"`
@@ -101,21 +120,22 @@ type Message struct {
 	Skipped []string `json:"skipped"`
 
 	// testBegin, testEnd, step, output, hung
-	ID             string       `json:"id"`
-	Retry          int          `json:"retry"`
-	Title          string       `json:"title"`
-	Status         string       `json:"status"` // also of end
-	ExpectedStatus string       `json:"expectedStatus"`
-	StartedAt      time.Time    `json:"startedAt"`
-	DurationMs     float64      `json:"durationMs"`
-	WillRetry      bool         `json:"willRetry"`
-	Errors         []Error      `json:"errors"`
-	Attachments    []Attachment `json:"attachments"`
-	Sabotaged      bool         `json:"sabotaged"`
-	LimitMs        int64        `json:"limitMs"`
-	Category       string       `json:"category"`
-	Depth          int          `json:"depth"`
-	Failed         *Error       `json:"error"` // of a step
+	ID             string              `json:"id"`
+	Retry          int                 `json:"retry"`
+	Title          string              `json:"title"`
+	Status         string              `json:"status"` // also of end
+	ExpectedStatus string              `json:"expectedStatus"`
+	StartedAt      time.Time           `json:"startedAt"`
+	DurationMs     float64             `json:"durationMs"`
+	WillRetry      bool                `json:"willRetry"`
+	Errors         []Error             `json:"errors"`
+	Attachments    []Attachment        `json:"attachments"`
+	Sabotaged      bool                `json:"sabotaged"`
+	Recovered      []attempt.Recovered `json:"recovered"`
+	LimitMs        int64               `json:"limitMs"`
+	Category       string              `json:"category"`
+	Depth          int                 `json:"depth"`
+	Failed         *Error              `json:"error"` // of a step
 
 	// failed, error, warning
 	Code     string            `json:"code"`

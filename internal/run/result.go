@@ -63,10 +63,10 @@ type Result struct {
 }
 
 // Counted reports whether the result enters the run's counts: what was selected always,
-// what merely came along only when it did not pass, so that a selection of three tests
+// what merely came along only when it did not pass by itself, so that a selection of three tests
 // counts three, and a failed set-up still fails the run in plain sight.
 func (r *Result) Counted() bool {
-	return !r.Companion || r.Status == StatusFailed || r.Status == StatusFlaky || r.Status == StatusBug
+	return !r.Companion || r.Status == StatusFailed || r.Status == StatusFlaky || r.Status == StatusRecovered || r.Status == StatusBug
 }
 
 // Duration of all tries together.
@@ -112,9 +112,41 @@ type Try struct {
 	Error     *Error        `json:"error,omitempty"`
 	WillRetry bool          `json:"willRetry,omitempty"`
 	Sabotaged bool          `json:"sabotaged,omitempty"` // of a trial: what was to be broken was
+	// Recovered are steps that were taken with another locator than the one that is written.
+	Recovered []Recovered `json:"recovered,omitempty"`
 	// AttemptID tells apart what several shards say of set-up that all of them run.
 	AttemptID string `json:"attemptId,omitempty"`
 }
+
+// MaxRecovered is how many steps of one try may be recovered.
+const MaxRecovered = 3
+
+// Recovered is a step whose locator found nothing and that was taken with another one.
+type Recovered struct {
+	Method string `json:"method"` // "click"
+	Before string `json:"before"` // the locator as it is written
+	After  string `json:"after"`
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Why    string `json:"why"`
+}
+
+// Recovered answers what was recovered in the try that the test owes its pass to; nothing for
+// a test that did not pass so.
+func (r *Result) Recovered() []Recovered {
+	if r.Status != StatusRecovered {
+		return nil
+	}
+	for _, t := range slices.Backward(r.Tries) {
+		if len(t.Recovered) > 0 && t.asExpected() {
+			return t.Recovered
+		}
+	}
+	return nil
+}
+
+// asExpected reports whether a try ran to its end as it should.
+func (t *Try) asExpected() bool { return t.Status == t.Expected && executed(t.Status) }
 
 // Error is why a test, or the run as a whole, failed.
 type Error struct {
@@ -184,8 +216,9 @@ func executed(status string) bool {
 
 // Settle derives Status and Error from the tries, as Playwright does for its own
 // outcome (computeTestCaseOutcome): unexpected tries fail a test unless a later or
-// earlier one was as expected, which makes it flaky. Of what several attempts say the
-// worst counts: set-up that failed in one shard has failed.
+// earlier one was as expected, which makes it flaky. One that passed with what was
+// recovered counts as that, whatever came before: what passed is not what is written. Of
+// what several attempts say the worst counts: set-up that failed in one shard has failed.
 func (r *Result) Settle() {
 	worst := Result{Status: StatusPending}
 	for tries := r.Tries; len(tries) > 0; {
@@ -210,7 +243,7 @@ func badness(s Status) int {
 
 // settle is Settle for the tries of one attempt.
 func (r *Result) settle() {
-	var skipped, asExpected, unexpected int
+	var skipped, asExpected, unexpected, recovered int
 	var last *Error
 	for _, t := range r.Tries {
 		switch {
@@ -221,8 +254,11 @@ func (r *Result) settle() {
 		case t.Status == string(StatusSkipped) && t.Expected == string(StatusSkipped):
 			skipped++
 		case t.Status == string(StatusSkipped): // not executed because of an earlier failure
-		case t.Status == t.Expected && executed(t.Status):
+		case t.asExpected():
 			asExpected++
+			if len(t.Recovered) > 0 {
+				recovered++
+			}
 		default:
 			unexpected++
 			last = t.Error
@@ -241,6 +277,9 @@ func (r *Result) settle() {
 	switch {
 	case tail.WillRetry:
 		r.Status = StatusRunning
+	case recovered > 0:
+		// What passed is not what is written: that weighs more than that a try failed before.
+		r.Status, r.Error = StatusRecovered, nil
 	case unexpected > 0 && asExpected > 0:
 		r.Status, r.Error = StatusFlaky, last
 	case unexpected > 0:

@@ -45,6 +45,7 @@ func (s *Server) wireHealing(runs *run.Service, bugs *bug.Service, notes *notify
 		_, err := healing.Start(ctx, actor, heal.StartInput{RunID: runID, Wish: agent.Wish{AutoCreatePR: true, RepoName: at.Repo, PRNumber: at.Number}, OnceKey: onceKey})
 		return err
 	}
+	s.dispatch.Recovery = healing
 	gatherer.Compared = healing.WarnOfVacuous
 	agents.Ended = func(ctx context.Context, x agent.Session) error {
 		at, told := time.Now(), notify.Session{ID: x.ID, Kind: "healing", Outcome: x.Summary, URL: web.SessionURL(s.cfg.AppURL)(x.ID)}

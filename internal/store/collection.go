@@ -132,9 +132,9 @@ func (db *DB) Outcomes(ctx context.Context, projectID string, testIDs []string) 
 			err := r.Scan(&o.RunID, &o.Commit, &created, &status, &key, &took)
 			o.At, o.Outage, o.Took = at(created), isOutage[key], time.Duration(took)*time.Millisecond
 			switch run.Status(status) {
-			case run.StatusFlaky:
+			case run.StatusFlaky, run.StatusRecovered:
 				o.Result = catalog.OutcomeFlaky
-			case run.StatusPassed, run.StatusRecovered:
+			case run.StatusPassed:
 				o.Result = catalog.OutcomePassed
 			default:
 				o.Result = catalog.OutcomeFailed

@@ -12,7 +12,7 @@ import (
 	"tas-service/internal/project"
 )
 
-const projectColumns = `id, name, slug, repo_url, repo_branch, repo_dir, repo_token, workers, min_isolation, run_limit_ms, disk_quota, keep_days, created_at`
+const projectColumns = `id, name, slug, repo_url, repo_branch, repo_dir, repo_token, workers, min_isolation, run_limit_ms, disk_quota, keep_days, recovery, created_at`
 
 // readProject reads projects, each with the variables of its default environment.
 const readProject = `SELECT ` + projectColumns + `, (SELECT variables FROM environment WHERE project_id = project.id AND is_default = 1) FROM project`
@@ -24,12 +24,13 @@ func (db *DB) scanProject(r row) (project.Project, error) {
 	var p project.Project
 	var env string
 	var limit, created int64
+	var recovery int
 	err := r.Scan(&p.ID, &p.Name, &p.Slug, &p.Repository.URL, &p.Repository.Branch, &p.Repository.Dir, &p.Repository.Token,
-		&p.Workers, &p.MinIsolation, &limit, &p.DiskQuota, &p.KeepDays, &created, &env)
+		&p.Workers, &p.MinIsolation, &limit, &p.DiskQuota, &p.KeepDays, &recovery, &created, &env)
 	if err != nil {
 		return p, err
 	}
-	p.RunLimit, p.CreatedAt = time.Duration(limit)*time.Millisecond, at(created)
+	p.RunLimit, p.CreatedAt, p.Recovery = time.Duration(limit)*time.Millisecond, at(created), recovery == 1
 	if p.Repository.Token, err = db.keys.Open(tokenPurpose, p.ID, p.Repository.Token); err != nil {
 		return p, fault.Wrap(err, fault.Internal, "the repository token of project %s cannot be opened", p.ID)
 	}
@@ -65,10 +66,10 @@ func (db *DB) CreateProject(ctx context.Context, p project.Project) (project.Pro
 		if p.Slug, err = freeSlug(ctx, tx, project.Slug(p.Name)); err != nil {
 			return err
 		}
-		err = exec(ctx, tx, `INSERT INTO project (`+projectColumns+`, env) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+		err = exec(ctx, tx, `INSERT INTO project (`+projectColumns+`, env) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
 			p.ID, p.Name, p.Slug, p.Repository.URL, p.Repository.Branch, p.Repository.Dir,
 			db.keys.Seal(tokenPurpose, p.ID, p.Repository.Token), p.Workers, p.MinIsolation,
-			p.RunLimit.Milliseconds(), p.DiskQuota, p.KeepDays, ms(p.CreatedAt), toJSON(p.Env))
+			p.RunLimit.Milliseconds(), p.DiskQuota, p.KeepDays, bit(p.Recovery), ms(p.CreatedAt), toJSON(p.Env))
 		if err != nil {
 			return err
 		}
@@ -109,9 +110,9 @@ func (db *DB) UpdateProject(ctx context.Context, id string, change func(*project
 			return err
 		}
 		err = exec(ctx, tx, `UPDATE project SET name = $2, repo_url = $3, repo_branch = $4, repo_dir = $5, repo_token = $6,
-			workers = $7, env = $8, min_isolation = $9, run_limit_ms = $10, disk_quota = $11, keep_days = $12 WHERE id = $1`,
+			workers = $7, env = $8, min_isolation = $9, run_limit_ms = $10, disk_quota = $11, keep_days = $12, recovery = $13 WHERE id = $1`,
 			p.ID, p.Name, p.Repository.URL, p.Repository.Branch, p.Repository.Dir, db.keys.Seal(tokenPurpose, p.ID, p.Repository.Token),
-			p.Workers, toJSON(p.Env), p.MinIsolation, p.RunLimit.Milliseconds(), p.DiskQuota, p.KeepDays)
+			p.Workers, toJSON(p.Env), p.MinIsolation, p.RunLimit.Milliseconds(), p.DiskQuota, p.KeepDays, bit(p.Recovery))
 		if err != nil {
 			return err
 		}

@@ -83,6 +83,11 @@ func (db *DB) Results(ctx context.Context, q run.ResultQuery) ([]run.Result, err
 		` ORDER BY position LIMIT $`+strconv.Itoa(len(args)), args...)
 }
 
+// PlannedResult answers a result of a run by Playwright's ID.
+func (db *DB) PlannedResult(ctx context.Context, runID, playwrightID string) (run.Result, error) {
+	return one(ctx, db.read, scanResult, `SELECT `+resultColumns+` FROM result WHERE run_id = $1 AND playwright_id = $2`, runID, playwrightID)
+}
+
 // HasResult reports whether a test is part of a run.
 func (db *DB) HasResult(ctx context.Context, runID, testID string) (bool, error) {
 	n, err := one(ctx, db.read, scanInt, `SELECT count(*) FROM result WHERE run_id = $1 AND test_id = $2`, runID, testID)

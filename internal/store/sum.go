@@ -106,9 +106,9 @@ func sharesOf(x *run.Result) (s shares) {
 		return s
 	}
 	switch x.Status {
-	case run.StatusPassed, run.StatusRecovered:
+	case run.StatusPassed:
 		s = shares{passed: 1, timed: 1, ms: x.Duration().Milliseconds()}
-	case run.StatusFlaky:
+	case run.StatusFlaky, run.StatusRecovered:
 		s = shares{flaky: 1, timed: 1, ms: x.Duration().Milliseconds()}
 	case run.StatusFailed, run.StatusBug:
 		s = shares{failed: 1}

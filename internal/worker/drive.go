@@ -51,6 +51,7 @@ type session struct {
 	nothing  bool // no work is left for this shard
 	merged   bool // the runner has merged the shards' reports
 	feed     *feed
+	asking   chan struct{} // a place for each question that is under way
 	// editsMade says that the runner has told what became of a trial's edits.
 	editsMade bool
 	warnings  int // that the runner sent
@@ -67,7 +68,7 @@ func (w *worker) drive(ctx context.Context, copied checkout.Copy, renames map[st
 	if workers == 0 {
 		workers = DefaultWorkers()
 	}
-	s := &session{w: w, tests: map[string]attempt.Test{}, stream: newStream(w.service, flushEvery),
+	s := &session{w: w, tests: map[string]attempt.Test{}, stream: newStream(w.service, flushEvery), asking: make(chan struct{}, maxAsking),
 		listing: attempt.Listing{Commit: copied.Commit, Branch: copied.Branch, Default: w.job.Repository.Default, Isolation: string(w.box.Level()), Workers: workers, Renames: renames}}
 	// The program is ended before the service has heard all: what it said is still sent.
 	running, kill := context.WithCancel(context.WithoutCancel(ctx))
@@ -392,6 +393,8 @@ func (s *session) take(ctx context.Context, m report.Message) error {
 			s.uploads.attachment(m.ID, m.Retry, a)
 		}
 		return err
+	case "recover":
+		s.recover(ctx, m)
 	case "step":
 		s.steps.Take(m)
 	case "over":

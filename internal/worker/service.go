@@ -67,6 +67,15 @@ func (s *service) beat(ctx context.Context, every time.Duration, in, out any) er
 	})
 }
 
+// ask is a call that is made once: whoever waits for its answer does not wait long.
+func (s *service) ask(ctx context.Context, in attempt.Ask, out *attempt.Found) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	return s.send(ctx, answerWithin, http.MethodPost, attempt.Recover, "application/json", bytes.NewReader(body), out)
+}
+
 // upload streams a file: to the service, or to where it says; open is called again for
 // each try.
 func (s *service) upload(ctx context.Context, up attempt.Upload, open func() (io.ReadCloser, error)) error {

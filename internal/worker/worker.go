@@ -259,7 +259,7 @@ func (w *worker) startMessage(workers int, inside func(string) string) report.St
 	if w.Browsers != "" {
 		m.ManagedBrowsers = w.Browsers
 	}
-	m.Shards, m.Trial = w.job.Shards, w.trial()
+	m.Shards, m.Trial, m.Recover = w.job.Shards, w.trial(), w.job.Recover
 	return m
 }
 

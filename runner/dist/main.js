@@ -11,6 +11,7 @@ const innards_1 = require("./innards");
 const merge_1 = require("./merge");
 const playwright_1 = require("./playwright");
 const protocol_1 = require("./protocol");
+const recovering_1 = require("./recovering");
 const relay_1 = require("./relay");
 const run_1 = require("./run");
 const selection_1 = require("./selection");
@@ -55,6 +56,12 @@ function main() {
         }
         else if (message.type === 'abort') {
             abort();
+        }
+        else if (message.type === 'answer') {
+            if (relay)
+                relay.send({ ...message });
+            else
+                session?.workers.recovery?.answer(message);
         }
         else if (message.type === 'grant' || message.type === 'close') {
             if (relay)
@@ -106,6 +113,8 @@ function createSession(channel, start, selection, onRelay) {
             process.exit(0);
         },
     };
+    if (start.recover && !start.trial)
+        session.workers.recovery = new recovering_1.Recovery(message => channel.send(message));
     return session;
 }
 async function begin(session, onRelay) {

@@ -4,9 +4,8 @@ Object.defineProperty(exports, "__esModule", { value: true });
 // that is worth having fails when the application breaks at the step that it is about: here the application breaks, as
 // far as the test can see. What the test's code asks of the browser passes through one method of Playwright's client;
 // at the step that is meant, that method does harm first.
-const fs = require("fs");
-const Module = require("module");
-const path = require("path");
+const client_1 = require("./client");
+const hooks_1 = require("./hooks");
 const sabotage_page_1 = require("./sabotage-page");
 const sabotaging_1 = require("./sabotaging");
 const template_1 = require("./template");
@@ -16,35 +15,31 @@ const betweenRepairsMs = 100;
 class Saboteur {
     instructions;
     state;
-    send;
-    connection;
+    client;
     constructor(instructions) {
         this.instructions = instructions;
+        this.client = new client_1.Client(instructions);
     }
-    /** Wraps the client's one way to the browser. */
     install(connection) {
-        const saboteur = this;
-        const prototype = Object.getPrototypeOf(connection);
-        const send = this.send = prototype.sendMessageToServer;
-        if (typeof send !== 'function')
-            throw new Error('tas-runner: this version of Playwright cannot be sabotaged');
-        prototype.sendMessageToServer = function (object, method, params, ...rest) {
-            const state = saboteur.current();
+        const { client } = this;
+        client.wrap(connection, (to, object, method, params, rest) => {
+            const state = this.current();
             if (!state)
-                return send.call(this, object, method, params, ...rest);
-            saboteur.connection = this;
-            if (!state.reached && !isInternal(rest) && object._type === 'Frame' && params?.selector === state.spec.selector && method === state.spec.method && state.turn-- === 0) {
+                return client.send(to, object, method, params, rest);
+            const send = (changed) => {
+                const [given, ...more] = this.limited(state, object, method, changed, rest);
+                return client.send(to, object, method, given, more);
+            };
+            if (!state.reached && !(0, client_1.isInternal)(rest) && object._type === 'Frame' && params?.selector === state.spec.selector && method === state.spec.method && state.turn-- === 0) {
                 state.reached = true;
-                return saboteur.harm(state, object, method, params, rest).then(changed => send.call(this, object, method, ...saboteur.limited(state, object, method, changed, rest)));
+                return this.harm(state, object, method, params, rest).then(send);
             }
-            if (state.reached)
-                return send.call(this, object, method, ...saboteur.limited(state, object, method, params, rest));
-            return send.call(this, object, method, params, ...rest);
-        };
+            return state.reached ? send(params) : client.send(to, object, method, params, rest);
+        });
     }
     /** The state of the test that runs now, if its repetition is one to be sabotaged. */
     current() {
-        const info = this.info();
+        const info = this.client.info();
         if (!info)
             return this.state;
         if (this.state?.info !== info) {
@@ -53,14 +48,6 @@ class Saboteur {
             this.state = spec?.kind ? { info, spec, turn: spec.turn ?? 0, reached: false, over: false, undo: [] } : undefined;
         }
         return this.state;
-    }
-    info() {
-        try {
-            return require(path.join(this.instructions.testDir, 'test')).test.info();
-        }
-        catch {
-            return undefined; // between two tests
-        }
     }
     end() {
         const { state } = this;
@@ -75,7 +62,7 @@ class Saboteur {
     async harm(state, frame, method, params, rest) {
         const { spec } = state;
         // A step that expects nothing there has nothing to wait for.
-        const patience = params.isNot ? 1000 : Math.min(this.timeoutOf(frame, params, rest) || longestLookMs, longestLookMs);
+        const patience = params.isNot ? 1000 : Math.min(this.client.timeoutOf(frame, params, rest) || longestLookMs, longestLookMs);
         try {
             switch (spec.kind) {
                 case 'remove':
@@ -87,8 +74,8 @@ class Saboteur {
                     await this.failRequests(state, frame);
                     break;
                 case 'rival': {
-                    const rival = this.selectorOf(spec.rival ?? '', frame);
-                    const there = await this.until(Math.min(patience, spec.limitMs || patience), () => this.evaluate(frame, rival, 'elements => elements.length'));
+                    const rival = this.client.selectorOf(spec.rival ?? '', frame);
+                    const there = await this.until(Math.min(patience, spec.limitMs || patience), () => this.client.evaluate(frame, rival, 'elements => elements.length'));
                     if (!there)
                         break;
                     this.tell(state);
@@ -102,14 +89,14 @@ class Saboteur {
         return params;
     }
     async breakElements(state, frame, selector, kind, patience) {
-        const run = (order) => this.evaluate(frame, selector, `elements => (${sabotage_page_1.breakElements})(elements, ${JSON.stringify(order)})`);
+        const run = (order) => this.client.evaluate(frame, selector, `elements => (${sabotage_page_1.breakElements})(elements, ${JSON.stringify(order)})`);
         // Nothing is done before there is an element: the page's state begins with it.
-        const there = await this.until(patience, () => this.evaluate(frame, selector, 'elements => elements.length'));
+        const there = await this.until(patience, () => this.client.evaluate(frame, selector, 'elements => elements.length'));
         const { count, prints } = there ? await run({ kind }) : { count: 0, prints: [] };
         if (!count)
             return;
         this.tell(state);
-        await this.raw(frame.page?.() ?? frame._page, 'addInitScript', { source: `(${sabotage_page_1.breakElements})([], ${JSON.stringify({ kind, prints })})` }).catch(() => { });
+        await this.client.raw((0, client_1.pageOf)(frame), 'addInitScript', { source: `(${sabotage_page_1.breakElements})([], ${JSON.stringify({ kind, prints })})` }).catch(() => { });
         state.undo.push(() => run({ kind: 'off' }));
         void this.keepBroken(state, run, kind, prints);
     }
@@ -123,7 +110,7 @@ class Saboteur {
     }
     async failRequests(state, frame) {
         const { calls } = state.spec;
-        const context = (frame.page?.() ?? frame._page).context();
+        const context = ((0, client_1.pageOf)(frame)).context();
         let changing = false;
         const handler = async (route) => {
             const request = route.request();
@@ -162,20 +149,6 @@ class Saboteur {
             await new Promise(resolve => setTimeout(resolve, betweenLooksMs));
         }
     }
-    async evaluate(frame, selector, expression) {
-        const text = `elements => JSON.stringify((${expression})(elements))`;
-        const { value } = await this.raw(frame, 'evalOnSelectorAll', { selector, expression: text, isFunction: true, arg: { value: { v: 'undefined' }, handles: [] } });
-        return JSON.parse(value.s);
-    }
-    /** A message past all that makes a step of it. */
-    raw(object, method, params) {
-        return this.send.length > 4 ? this.send.call(this.connection, object, method, params, undefined, [], undefined)
-            : this.send.call(this.connection, object, method, params, { internal: true, frames: [], timeout: 0 });
-    }
-    timeoutOf(frame, params, rest) {
-        const given = params.timeout ?? rest[0]?.timeout;
-        return given ?? plainTimeout(frame._page?._timeoutSettings?.timeout({})) ?? 0;
-    }
     /** The parameters and the rest of a message, with which a step waits no longer than it may. */
     limited(state, object, method, params, rest) {
         const limit = state.spec.limitMs ?? 0;
@@ -184,12 +157,10 @@ class Saboteur {
         if (!limit || !waits || state.over)
             return [params, ...rest];
         const page = object._page ?? object._frame?._page ?? (object._type === 'Page' ? object : undefined);
-        const own = this.timeoutOf({ _page: page }, params, rest);
+        const own = this.client.timeoutOf({ _page: page }, params, rest);
         const timeout = own ? Math.min(own, limit) : limit;
         this.limitWaits(state, page, limit);
-        if (typeof rest[0] === 'object' && rest[0] !== null && 'timeout' in rest[0])
-            return [params, { ...rest[0], timeout }];
-        return takesTimeout(object, method, params) ? [{ ...params, timeout }, ...rest] : [params, ...rest];
+        return this.client.withTimeout(object, method, params, rest, timeout);
     }
     /** What waits on this side: for an event, a request, another address. */
     limitWaits(state, page, limit) {
@@ -209,7 +180,7 @@ class Saboteur {
             if (typeof wait === 'function') {
                 frame[method] = (...args) => {
                     if (!state.over)
-                        args[at] = { ...args[at], timeout: shorter(plainTimeout(settings.navigationTimeout(args[at] ?? {}))) };
+                        args[at] = { ...args[at], timeout: shorter((0, client_1.plainTimeout)(settings.navigationTimeout(args[at] ?? {}))) };
                     return wait.apply(frame, args);
                 };
                 state.undo.push(() => delete frame[method]);
@@ -217,51 +188,7 @@ class Saboteur {
         }
         state.undo.push(() => delete settings.timeout);
     }
-    /** A selector, or a locator as it is written in a test, as a selector. */
-    selectorOf(text, frame) {
-        const page = frame.page?.() ?? frame._page;
-        const attribute = /internal:testid=\[(?:"([^"]*)"|([^=]*))=/.exec(page.getByTestId('x')._selector);
-        const { coreDir } = this.instructions;
-        const single = path.join(coreDir, 'lib', 'utils', 'isomorphic', 'locatorParser.js');
-        const { locatorOrSelectorAsSelector } = fs.existsSync(single) ? require(single) : require(path.join(coreDir, 'lib', 'coreBundle.js')).iso;
-        return locatorOrSelectorAsSelector('javascript', text, attribute?.[1] ?? attribute?.[2] ?? 'data-testid') || text;
-    }
 }
-/** Of Playwright's own making, and no step: before 1.5x an argument says so, then an option. */
-function isInternal(rest) {
-    return typeof rest[0] === 'object' && rest[0] !== null ? !!rest[0].internal : !rest[0];
-}
-/** Newer versions keep what can abort a wait beside its timeout. */
-function plainTimeout(timeout) {
-    return typeof timeout === 'object' && timeout !== null ? timeout.timeout : timeout;
-}
-const untimed = new Set(['evalOnSelectorAll', 'querySelector', 'querySelectorAll', 'queryCount', 'highlight', 'evalOnSelector', 'resolveSelector', 'isVisible', 'isHidden']);
-/** Where the parameters themselves say how long to wait. */
-function takesTimeout(object, method, params) {
-    return 'timeout' in params || object._type === 'Frame' && !untimed.has(method);
-}
-function begin() {
-    const text = process.env[sabotaging_1.variable];
-    if (!text)
-        return;
-    // Only this process: none that the tests start.
-    delete process.env[sabotaging_1.variable];
-    const at = process.execArgv.indexOf(__filename);
-    if (at > 0)
-        process.execArgv.splice(at - 1, 2);
-    const instructions = JSON.parse(text);
-    const saboteur = new Saboteur(instructions);
-    const core = path.join(instructions.coreDir, 'index.js');
-    const load = Module._load;
-    Module._load = function (request, parent, ...rest) {
-        const loaded = load.call(this, request, parent, ...rest);
-        if (request.endsWith('playwright-core') || request === core) {
-            if (loaded?._connection) {
-                Module._load = load;
-                saboteur.install(loaded._connection);
-            }
-        }
-        return loaded;
-    };
-}
-begin();
+const instructions = (0, hooks_1.instructed)(__filename);
+if (instructions)
+    (0, hooks_1.whenLoaded)(instructions, connection => new Saboteur(instructions).install(connection));

@@ -5,6 +5,7 @@ exports.Workers = exports.reportedOutputBytes = void 0;
 // before Playwright is loaded; the first message to a worker tells which index it has. Two things need the handle:
 // a test whose process does nothing any more is killed, and a test that prints without end is cut short.
 const childProcess = require("child_process");
+const hooks_1 = require("./hooks");
 const sabotaging_1 = require("./sabotaging");
 const spare_1 = require("./spare");
 /** What the reports keep of the output of one try of a test. 100 MB would go into the blob, the HTML and memory. */
@@ -19,13 +20,19 @@ class Workers {
     /** Changes the message that tells a process what it is for. */
     onInit = message => message;
     onHung = () => { };
+    /** Where locators that find nothing are asked for. */
+    recovery;
     constructor(limits) {
         this.limits = limits;
     }
     /** To be called before Playwright is loaded: it may keep the function. */
     watchForks(playwright, sabotage) {
         const plain = childProcess.fork;
-        const fork = sabotage?.length ? (0, sabotaging_1.forkSaboteurs)(playwright, sabotage, plain) : plain;
+        let fork = plain;
+        if (sabotage?.length)
+            fork = (0, hooks_1.forkHooked)(playwright, './sabotage.js', { sabotage }, plain);
+        else if (this.recovery)
+            fork = (0, hooks_1.forkHooked)(playwright, './recover.js', {}, plain);
         this.spare = sabotage?.length ? undefined : (0, spare_1.forkSpare)(playwright, fork);
         childProcess.fork = (...args) => {
             const child = this.spare?.take(args[0], args[1]) ?? fork.apply(childProcess, args);
@@ -92,6 +99,8 @@ class Workers {
             this.sabotaged.add(`${message.params?.testId} ${message.params?.retry}`);
             return undefined;
         }
+        if (this.recovery?.take(worker.child, message, worker.running?.test.id, worker.running?.retry ?? 0))
+            return undefined;
         const { method, params } = message?.params ?? {};
         if (message?.method !== '__dispatch__' || (method !== 'stdOut' && method !== 'stdErr') || !params)
             return message;

@@ -9,6 +9,7 @@ import { NotLive } from './innards';
 import { mergeBlobs } from './merge';
 import { findPlaywright, ownVersion, PlaywrightProblem, repositoryRunner } from './playwright';
 import { PROTOCOL, type FailCode, type FromAttempt, type Select, type Start } from './protocol';
+import { Recovery } from './recovering';
 import { startRunner, type Relay } from './relay';
 import { runPlaywright } from './run';
 import { brokenSetup, choose, orphanSetup, problemCode, projectsAlong, type Listed } from './selection';
@@ -55,6 +56,11 @@ function main(): void {
       selected(message);
     } else if (message.type === 'abort') {
       abort();
+    } else if (message.type === 'answer') {
+      if (relay)
+        relay.send({ ...message });
+      else
+        session?.workers.recovery?.answer(message);
     } else if (message.type === 'grant' || message.type === 'close') {
       if (relay)
         relay.send({ ...message });
@@ -106,6 +112,8 @@ function createSession(channel: Channel, start: Start, selection: Promise<Select
       process.exit(0);
     },
   };
+  if (start.recover && !start.trial)
+    session.workers.recovery = new Recovery(message => channel.send(message));
   return session;
 }
 

@@ -23,6 +23,8 @@ export interface Start {
   trial?: Trial;
   /** No run: make one HTML report out of these. */
   merge?: { blobs: string[]; results?: string; memoryMb?: number };
+  /** Locators that find nothing may be asked for, see src/recover.ts. */
+  recover?: boolean;
   /** From one runner to another that it started: list what a run would see, so without what `test.only` hides. */
   focus?: boolean;
   /** From one runner to another that it started: no listing, run exactly these. */
@@ -74,7 +76,26 @@ export interface Close {
   type: 'close';
 }
 
-export type FromAttempt = Start | Select | Abort | Grant | Close;
+/** To a `recover`: what is meant now; without `locator` nobody knows. */
+export interface Found {
+  type: 'answer';
+  id: string;
+  locator?: string;
+  before?: string;
+  why?: string;
+}
+
+export type FromAttempt = Start | Select | Abort | Grant | Close | Found;
+
+/** A step that was taken with another locator than the one that is written. */
+export interface Recovered {
+  method: string;
+  before: string;
+  after: string;
+  file: string;
+  line: number;
+  why: string;
+}
 
 export type FailCode = 'no-playwright' | 'playwright-too-old' | 'bad-config' | 'grep-invalid' | 'grep-timeout' | 'not-live' | 'merge' | 'edit' | 'internal';
 

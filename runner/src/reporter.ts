@@ -177,6 +177,7 @@ class Reporter {
       willRetry,
       errors: (result.errors ?? []).map(wireError), attachments: this.attachments.wire([...result.attachments ?? [], ...evidence ? [evidence] : []]),
       sabotaged: this.session.workers.sabotaged.has(`${test.id} ${result.retry}`) || undefined,
+      recovered: this.session.workers.recovery?.takeOut(test.id, result.retry),
       annotations: wireAnnotations(result.annotations ?? test.annotations),
     });
     this.attachments.prune(result.attachments);

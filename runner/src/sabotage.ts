@@ -2,12 +2,11 @@
 // that is worth having fails when the application breaks at the step that it is about: here the application breaks, as
 // far as the test can see. What the test's code asks of the browser passes through one method of Playwright's client;
 // at the step that is meant, that method does harm first.
-import * as fs from 'fs';
-import Module = require('module');
-import * as path from 'path';
+import { Client, isInternal, pageOf, plainTimeout } from './client';
+import { instructed, whenLoaded } from './hooks';
 import type { Sabotage } from './protocol';
 import { breakElements, type Broken, type Order, type Print } from './sabotage-page';
-import { doneMessage, variable, type Instructions } from './sabotaging';
+import { doneMessage, type Instructions } from './sabotaging';
 import { template } from './template';
 
 /** What was done to one try of a test. */
@@ -27,36 +26,33 @@ const betweenRepairsMs = 100;
 
 class Saboteur {
   private state: State | undefined;
-  private send!: (...args: any[]) => Promise<any>;
-  private connection: any;
+  private client: Client;
 
-  constructor(private instructions: Instructions) {}
+  constructor(private instructions: Instructions) {
+    this.client = new Client(instructions);
+  }
 
-  /** Wraps the client's one way to the browser. */
   install(connection: any): void {
-    const saboteur = this;
-    const prototype = Object.getPrototypeOf(connection);
-    const send = this.send = prototype.sendMessageToServer;
-    if (typeof send !== 'function')
-      throw new Error('tas-runner: this version of Playwright cannot be sabotaged');
-    prototype.sendMessageToServer = function(object: any, method: string, params: any, ...rest: any[]) {
-      const state = saboteur.current();
+    const { client } = this;
+    client.wrap(connection, (to, object, method, params, rest) => {
+      const state = this.current();
       if (!state)
-        return send.call(this, object, method, params, ...rest);
-      saboteur.connection = this;
+        return client.send(to, object, method, params, rest);
+      const send = (changed: any) => {
+        const [given, ...more] = this.limited(state, object, method, changed, rest);
+        return client.send(to, object, method, given, more);
+      };
       if (!state.reached && !isInternal(rest) && object._type === 'Frame' && params?.selector === state.spec.selector && method === state.spec.method && state.turn-- === 0) {
         state.reached = true;
-        return saboteur.harm(state, object, method, params, rest).then(changed => send.call(this, object, method, ...saboteur.limited(state, object, method, changed, rest)));
+        return this.harm(state, object, method, params, rest).then(send);
       }
-      if (state.reached)
-        return send.call(this, object, method, ...saboteur.limited(state, object, method, params, rest));
-      return send.call(this, object, method, params, ...rest);
-    };
+      return state.reached ? send(params) : client.send(to, object, method, params, rest);
+    });
   }
 
   /** The state of the test that runs now, if its repetition is one to be sabotaged. */
   private current(): State | undefined {
-    const info = this.info();
+    const info = this.client.info();
     if (!info)
       return this.state;
     if (this.state?.info !== info) {
@@ -65,14 +61,6 @@ class Saboteur {
       this.state = spec?.kind ? { info, spec, turn: spec.turn ?? 0, reached: false, over: false, undo: [] } : undefined;
     }
     return this.state;
-  }
-
-  private info(): any {
-    try {
-      return require(path.join(this.instructions.testDir, 'test')).test.info();
-    } catch {
-      return undefined; // between two tests
-    }
   }
 
   private end(): void {
@@ -89,7 +77,7 @@ class Saboteur {
   private async harm(state: State, frame: any, method: string, params: any, rest: any[]): Promise<any> {
     const { spec } = state;
     // A step that expects nothing there has nothing to wait for.
-    const patience = params.isNot ? 1000 : Math.min(this.timeoutOf(frame, params, rest) || longestLookMs, longestLookMs);
+    const patience = params.isNot ? 1000 : Math.min(this.client.timeoutOf(frame, params, rest) || longestLookMs, longestLookMs);
     try {
       switch (spec.kind) {
         case 'remove': case 'handler': case 'text':
@@ -99,8 +87,8 @@ class Saboteur {
           await this.failRequests(state, frame);
           break;
         case 'rival': {
-          const rival = this.selectorOf(spec.rival ?? '', frame);
-          const there = await this.until(Math.min(patience, spec.limitMs || patience), () => this.evaluate(frame, rival, 'elements => elements.length'));
+          const rival = this.client.selectorOf(spec.rival ?? '', frame);
+          const there = await this.until(Math.min(patience, spec.limitMs || patience), () => this.client.evaluate(frame, rival, 'elements => elements.length'));
           if (!there)
             break;
           this.tell(state);
@@ -114,14 +102,14 @@ class Saboteur {
   }
 
   private async breakElements(state: State, frame: any, selector: string, kind: Order['kind'], patience: number): Promise<void> {
-    const run = (order: Order): Promise<Broken> => this.evaluate(frame, selector, `elements => (${breakElements})(elements, ${JSON.stringify(order)})`);
+    const run = (order: Order): Promise<Broken> => this.client.evaluate(frame, selector, `elements => (${breakElements})(elements, ${JSON.stringify(order)})`);
     // Nothing is done before there is an element: the page's state begins with it.
-    const there = await this.until(patience, () => this.evaluate(frame, selector, 'elements => elements.length'));
+    const there = await this.until(patience, () => this.client.evaluate(frame, selector, 'elements => elements.length'));
     const { count, prints } = there ? await run({ kind }) : { count: 0, prints: [] };
     if (!count)
       return;
     this.tell(state);
-    await this.raw(frame.page?.() ?? frame._page, 'addInitScript', { source: `(${breakElements})([], ${JSON.stringify({ kind, prints })})` }).catch(() => {});
+    await this.client.raw(pageOf(frame), 'addInitScript', { source: `(${breakElements})([], ${JSON.stringify({ kind, prints })})` }).catch(() => {});
     state.undo.push(() => run({ kind: 'off' }));
     void this.keepBroken(state, run, kind, prints);
   }
@@ -137,7 +125,7 @@ class Saboteur {
 
   private async failRequests(state: State, frame: any): Promise<void> {
     const { calls } = state.spec;
-    const context = (frame.page?.() ?? frame._page).context();
+    const context = (pageOf(frame)).context();
     let changing = false;
     const handler = async (route: any) => {
       const request = route.request();
@@ -178,23 +166,6 @@ class Saboteur {
     }
   }
 
-  private async evaluate(frame: any, selector: string, expression: string): Promise<any> {
-    const text = `elements => JSON.stringify((${expression})(elements))`;
-    const { value } = await this.raw(frame, 'evalOnSelectorAll', { selector, expression: text, isFunction: true, arg: { value: { v: 'undefined' }, handles: [] } });
-    return JSON.parse(value.s);
-  }
-
-  /** A message past all that makes a step of it. */
-  private raw(object: any, method: string, params: any): Promise<any> {
-    return this.send.length > 4 ? this.send.call(this.connection, object, method, params, undefined, [], undefined)
-      : this.send.call(this.connection, object, method, params, { internal: true, frames: [], timeout: 0 });
-  }
-
-  private timeoutOf(frame: any, params: any, rest: any[]): number {
-    const given = params.timeout ?? rest[0]?.timeout;
-    return given ?? plainTimeout(frame._page?._timeoutSettings?.timeout({})) ?? 0;
-  }
-
   /** The parameters and the rest of a message, with which a step waits no longer than it may. */
   private limited(state: State, object: any, method: string, params: any, rest: any[]): any[] {
     const limit = state.spec.limitMs ?? 0;
@@ -203,12 +174,10 @@ class Saboteur {
     if (!limit || !waits || state.over)
       return [params, ...rest];
     const page = object._page ?? object._frame?._page ?? (object._type === 'Page' ? object : undefined);
-    const own = this.timeoutOf({ _page: page }, params, rest);
+    const own = this.client.timeoutOf({ _page: page }, params, rest);
     const timeout = own ? Math.min(own, limit) : limit;
     this.limitWaits(state, page, limit);
-    if (typeof rest[0] === 'object' && rest[0] !== null && 'timeout' in rest[0])
-      return [params, { ...rest[0], timeout }];
-    return takesTimeout(object, method, params) ? [{ ...params, timeout }, ...rest] : [params, ...rest];
+    return this.client.withTimeout(object, method, params, rest, timeout);
   }
 
   /** What waits on this side: for an event, a request, another address. */
@@ -237,58 +206,8 @@ class Saboteur {
     }
     state.undo.push(() => delete settings.timeout);
   }
-
-  /** A selector, or a locator as it is written in a test, as a selector. */
-  private selectorOf(text: string, frame: any): string {
-    const page = frame.page?.() ?? frame._page;
-    const attribute = /internal:testid=\[(?:"([^"]*)"|([^=]*))=/.exec(page.getByTestId('x')._selector);
-    const { coreDir } = this.instructions;
-    const single = path.join(coreDir, 'lib', 'utils', 'isomorphic', 'locatorParser.js');
-    const { locatorOrSelectorAsSelector } = fs.existsSync(single) ? require(single) : require(path.join(coreDir, 'lib', 'coreBundle.js')).iso;
-    return locatorOrSelectorAsSelector('javascript', text, attribute?.[1] ?? attribute?.[2] ?? 'data-testid') || text;
-  }
 }
 
-/** Of Playwright's own making, and no step: before 1.5x an argument says so, then an option. */
-function isInternal(rest: any[]): boolean {
-  return typeof rest[0] === 'object' && rest[0] !== null ? !!rest[0].internal : !rest[0];
-}
-
-/** Newer versions keep what can abort a wait beside its timeout. */
-function plainTimeout(timeout: any): number | undefined {
-  return typeof timeout === 'object' && timeout !== null ? timeout.timeout : timeout;
-}
-
-const untimed = new Set(['evalOnSelectorAll', 'querySelector', 'querySelectorAll', 'queryCount', 'highlight', 'evalOnSelector', 'resolveSelector', 'isVisible', 'isHidden']);
-
-/** Where the parameters themselves say how long to wait. */
-function takesTimeout(object: any, method: string, params: any): boolean {
-  return 'timeout' in params || object._type === 'Frame' && !untimed.has(method);
-}
-
-function begin(): void {
-  const text = process.env[variable];
-  if (!text)
-    return;
-  // Only this process: none that the tests start.
-  delete process.env[variable];
-  const at = process.execArgv.indexOf(__filename);
-  if (at > 0)
-    process.execArgv.splice(at - 1, 2);
-  const instructions: Instructions = JSON.parse(text);
-  const saboteur = new Saboteur(instructions);
-  const core = path.join(instructions.coreDir, 'index.js');
-  const load = (Module as any)._load;
-  (Module as any)._load = function(request: string, parent: unknown, ...rest: unknown[]) {
-    const loaded = load.call(this, request, parent, ...rest);
-    if (request.endsWith('playwright-core') || request === core) {
-      if (loaded?._connection) {
-        (Module as any)._load = load;
-        saboteur.install(loaded._connection);
-      }
-    }
-    return loaded;
-  };
-}
-
-begin();
+const instructions = instructed<Instructions>(__filename);
+if (instructions)
+  whenLoaded(instructions, connection => new Saboteur(instructions).install(connection));

@@ -2,9 +2,11 @@
 // before Playwright is loaded; the first message to a worker tells which index it has. Two things need the handle:
 // a test whose process does nothing any more is killed, and a test that prints without end is cut short.
 import * as childProcess from 'child_process';
+import { forkHooked } from './hooks';
 import type { Playwright } from './playwright';
 import type { Sabotage } from './protocol';
-import { doneMessage, forkSaboteurs } from './sabotaging';
+import type { Recovery } from './recovering';
+import { doneMessage } from './sabotaging';
 import { forkSpare, type Spare } from './spare';
 import type { TestCase } from './tests';
 
@@ -38,12 +40,19 @@ export class Workers {
   onInit: (message: any) => any = message => message;
   onHung: (test: TestCase, retry: number, limitMs: number) => void = () => {};
 
+  /** Where locators that find nothing are asked for. */
+  recovery?: Recovery;
+
   constructor(private limits: HangLimits) {}
 
   /** To be called before Playwright is loaded: it may keep the function. */
   watchForks(playwright: Playwright, sabotage?: Sabotage[]): void {
     const plain: any = childProcess.fork;
-    const fork = sabotage?.length ? forkSaboteurs(playwright, sabotage, plain) : plain;
+    let fork = plain;
+    if (sabotage?.length)
+      fork = forkHooked(playwright, './sabotage.js', { sabotage }, plain);
+    else if (this.recovery)
+      fork = forkHooked(playwright, './recover.js', {}, plain);
     this.spare = sabotage?.length ? undefined : forkSpare(playwright, fork);
     (childProcess as any).fork = (...args: any[]) => {
       const child: childProcess.ChildProcess = this.spare?.take(args[0], args[1]) ?? fork.apply(childProcess, args);
@@ -116,6 +125,8 @@ export class Workers {
       this.sabotaged.add(`${message.params?.testId} ${message.params?.retry}`);
       return undefined;
     }
+    if (this.recovery?.take(worker.child, message, worker.running?.test.id, worker.running?.retry ?? 0))
+      return undefined;
     const { method, params } = message?.params ?? {};
     if (message?.method !== '__dispatch__' || (method !== 'stdOut' && method !== 'stdErr') || !params)
       return message;

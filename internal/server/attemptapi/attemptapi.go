@@ -38,6 +38,7 @@ func (a *API) Mount(mux *http.ServeMux) {
 	post(mux, a, attempt.Events, d.TakeBatch)
 	post(mux, a, attempt.Begin, d.BeginUpload)
 	post(mux, a, attempt.End, d.EndUpload)
+	post(mux, a, attempt.Recover, d.Recover)
 	post(mux, a, attempt.Finish, d.TakeOutcome)
 	mux.HandleFunc("PUT "+attempt.Prefix+attempt.Artifact, a.artifact)
 	mux.HandleFunc("GET "+attempt.Prefix+attempt.Artifact, a.read)

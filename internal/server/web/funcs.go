@@ -242,9 +242,10 @@ func (a *App) funcs() template.FuncMap {
 		"join": strings.Join, "plain": plain, "line": firstLine, "gist": gist, "frame": frame, "plural": plural, "initial": initial, "short": func(s string) string { return s[:min(len(s), 10)] },
 		"title": fullTitle, "some": some,
 		"dict": dict, "list": func(all ...string) []string { return all },
-		"took": func(x run.Result) time.Duration { return x.Duration() },
-		"pct":  func(f float64) float64 { return 100 * f },
-		"path": url.PathEscape, "query": url.QueryEscape,
+		"took":      func(x run.Result) time.Duration { return x.Duration() },
+		"recovered": func(x run.Result) []run.Recovered { return x.Recovered() },
+		"pct":       func(f float64) float64 { return 100 * f },
+		"path":      url.PathEscape, "query": url.QueryEscape,
 		"part": func(v *view, x any) part { return part{View: v, X: x} }, "snippet": snippet, "agent": browserOf, "cut": cut, "class": classWords, "sure": sureWords,
 	}
 }

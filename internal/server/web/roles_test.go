@@ -146,9 +146,16 @@ func TestSettings(t *testing.T) {
 	}
 	send("/repository", "url", "https://me:pass@git.example.com/").ok(http.StatusBadRequest, "leave the credentials out")
 	send("/runs", "workers", "99").ok(http.StatusBadRequest, "from 0 to 64")
-	send("/runs", "workers", "3", "minutes", "90", "quota", "512", "keep", "7", "isolation", "none")
-	if p, err := h.db.Project(ctx, h.p.ID); err != nil || p.Workers != 3 || p.RunLimit.Minutes() != 90 || p.DiskQuota != 512<<20 || p.KeepDays != 7 || p.MinIsolation != "none" {
+	send("/runs", "workers", "3", "minutes", "90", "quota", "512", "keep", "7", "isolation", "none", "recovery", "yes")
+	if p, err := h.db.Project(ctx, h.p.ID); err != nil || p.Workers != 3 || p.RunLimit.Minutes() != 90 || p.DiskQuota != 512<<20 || p.KeepDays != 7 || p.MinIsolation != "none" || !p.Recovery {
 		t.Errorf("%+v, %v", p, err)
+	}
+	if boxes := b.get(at).count("input", "name", "recovery"); boxes != 1 {
+		t.Errorf("%d boxes for recovery", boxes)
+	}
+	send("/runs", "workers", "3", "keep", "7")
+	if p, err := h.db.Project(ctx, h.p.ID); err != nil || p.Recovery {
+		t.Errorf("a box that is not ticked leaves it on: %v", err)
 	}
 	// The key is hidden until it is asked for; rotating stops the old one.
 	if a := b.get(at); strings.Contains(a.text, h.key) {

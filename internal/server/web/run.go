@@ -53,6 +53,7 @@ type runPage struct {
 	OpenLink    string // works without sign-in
 	Groups      []failureGroup
 	Flaky       *failureGroup
+	Recovered   []run.Result // the first ones
 	GroupsMore  bool
 	Compared    *run.Comparison
 	BeforeURL   string
@@ -116,7 +117,7 @@ func (a *App) run(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if v.Open == "" {
 		p.OpenLink = a.AppURL + a.openRun(x.ID)
 	}
-	for _, step := range []func(*http.Request, *visit, *runPage) error{a.addFailures, a.addComparison, a.addShards, a.addResults, a.addHealing} {
+	for _, step := range []func(*http.Request, *visit, *runPage) error{a.addFailures, a.addRecovered, a.addComparison, a.addShards, a.addResults, a.addHealing} {
 		if err := step(r, v, p); err != nil {
 			return err
 		}
@@ -191,6 +192,9 @@ func (a *App) why(ctx context.Context, p *runPage) string {
 		return fmt.Sprintf("%d of %s have a result so far; none failed.", x.Executed, plural(x.Total, "test"))
 	case x.Verdict == run.Pass:
 		text := fmt.Sprintf("%s passed.", plural(c.Passed+c.Recovered+c.Flaky, "test"))
+		if c.Recovered > 0 {
+			text += fmt.Sprintf(" %d of them with a locator that was recovered while they ran.", c.Recovered)
+		}
 		if c.Flaky > 0 {
 			text += fmt.Sprintf(" %d of them on a retry only.", c.Flaky)
 		}
@@ -247,6 +251,14 @@ func (a *App) addFailures(r *http.Request, v *visit, p *runPage) error {
 	// What is new is what one wants to know first.
 	slices.SortStableFunc(p.Groups, func(x, y failureGroup) int { return rankOf(x) - rankOf(y) })
 	return nil
+}
+
+// addRecovered adds what passed with another locator than the one that is written.
+func (a *App) addRecovered(r *http.Request, v *visit, p *runPage) (err error) {
+	if p.Run.Counts.Recovered > 0 {
+		p.Recovered, _, err = a.Runs.Results(r.Context(), v.Actor, run.ResultQuery{RunID: p.Run.ID, Statuses: []run.Status{run.StatusRecovered}, After: -1, Limit: firstShown})
+	}
+	return err
 }
 
 func rankOf(g failureGroup) int {

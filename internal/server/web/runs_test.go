@@ -107,6 +107,16 @@ func TestRunPage(t *testing.T) {
 	s.get(shop+"/runs/"+red.ID).ok(http.StatusNotFound, "not a member")
 }
 
+// TestRecoveredPage shows with which locators tests passed that are not those of the source.
+func TestRecoveredPage(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.catalog(3)
+	r := s.finish("main", "a1", results(3, told{n: 1, status: run.StatusRecovered}))
+	s.get(shop+"/runs/"+r.ID).ok(http.StatusOK, "3 tests passed. 1 of them with a locator that was recovered", "Recovered: passed with another locator", "tests/cart.ts:12", "getByTestId('old')", "getByTestId('<b>new')")
+	s.get(shop+"/runs/"+r.ID+"/tests/"+testID(1)).ok(http.StatusOK, "Recovered while it ran", "It is the same button.")
+}
+
 func TestCancelForm(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

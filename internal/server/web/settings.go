@@ -175,6 +175,7 @@ func (a *App) saveRuns(w http.ResponseWriter, r *http.Request, v *visit) error {
 		p.DiskQuota = int64(number("quota", 1<<20)) << 20
 		p.KeepDays = number("keep", 3650)
 		p.MinIsolation = r.PostFormValue("isolation")
+		p.Recovery = r.PostFormValue("recovery") == "yes"
 		if p.MinIsolation != "" && !has(a.Levels, p.MinIsolation) {
 			bad.At("isolation", "one of %s", strings.Join(a.Levels, ", "))
 		}

@@ -229,8 +229,15 @@ func slugs(t *testing.T, db, other *store.DB) {
 			t.Errorf("%s: %+v, %v", slug, p, err)
 		}
 	}
-	p, key, err := db.CreateProject(ctx, project.Project{Name: "Other"})
+	p, key, err := db.CreateProject(ctx, project.Project{Name: "Other", Recovery: true})
 	must(t, err)
+	if p, err := other.Project(ctx, p.ID); err != nil || !p.Recovery {
+		t.Errorf("%+v, %v", p, err)
+	}
+	must(t, db.UpdateProject(ctx, p.ID, func(p *project.Project) error { p.Recovery = false; return nil }))
+	if p, err := other.Project(ctx, p.ID); err != nil || p.Recovery {
+		t.Errorf("%+v, %v", p, err)
+	}
 	if k, plain, err := other.CurrentKey(ctx, p.ID); err != nil || plain != key || k.Hint != account.Hint(key) {
 		t.Errorf("the key is %q, not %q: %v", plain, key, err)
 	}

@@ -78,7 +78,10 @@ CREATE TABLE evidence_run (
 CREATE INDEX evidence_run_of ON evidence_run (project_id, environment, commit_hash, at);
 CREATE INDEX evidence_run_due ON evidence_run (at) WHERE due = 1;
 
+ALTER TABLE project ADD COLUMN recovery BIGINT NOT NULL DEFAULT 0; -- 1: locators that find nothing may be replaced while a run is under way
+
 -- +goose Down
+ALTER TABLE project DROP COLUMN recovery;
 DROP TABLE evidence_run;
 DROP TABLE evidence;
 DROP TABLE agent_event;
