@@ -363,13 +363,39 @@ func (s *Service) RunEnded(ctx context.Context, r run.Run) error {
 	})
 }
 
-// recovered answers the tests that passed in a run because they were recovered.
+// recovered answers the tests that passed in a run because they were recovered, and for which
+// no pull request waits yet.
 func (s *Service) recovered(ctx context.Context, r run.Run) (ids []string, err error) {
 	all, err := s.failed(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	waits, err := s.waiting(ctx, r.ProjectID)
 	for _, x := range all {
-		if x.Status == run.StatusRecovered && !slices.Contains(ids, x.TestID) && len(ids) < run.MaxTestIDs {
+		if x.Status == run.StatusRecovered && !waits[x.TestID] && !slices.Contains(ids, x.TestID) && len(ids) < run.MaxTestIDs {
 			ids = append(ids, x.TestID)
 		}
 	}
 	return ids, err
+}
+
+// Sessions among which a repair that waits is looked for.
+const (
+	waitsFor    = 14 * 24 * time.Hour
+	waitsLooked = 500
+)
+
+// waiting answers the tests that a pull request would heal which is not merged yet.
+func (s *Service) waiting(ctx context.Context, projectID string) (map[string]bool, error) {
+	out := map[string]bool{}
+	all, err := s.Store.AgentSessions(ctx, agent.Query{ProjectID: projectID, Since: s.Clock().Add(-waitsFor), Limit: waitsLooked})
+	for _, x := range all {
+		if x.Pull == nil || x.Pull.State != "open" && x.Pull.State != "requested" {
+			continue
+		}
+		for _, o := range x.Outcomes {
+			out[o.TestID] = out[o.TestID] || o.Outcome == agent.Healed
+		}
+	}
+	return out, err
 }
