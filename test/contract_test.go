@@ -48,6 +48,7 @@ var minimal = map[string]any{
 	"v1 POST /execution/grep":                  map[string]any{"grep": "."},
 	"v2 POST /execution/grep":                  map[string]any{"grep": "."},
 	"v1 POST /test-runs/{id}/report/verdicts":  map[string]any{"verdicts": []any{map[string]any{"serviceTestId": unknown, "verdict": "failed"}}},
+	"v1 POST /auto-heal":                       map[string]any{"testRunId": unknown},
 	"v1 POST /collections":                     map[string]any{"name": "Smoke", "rule": map[string]any{"title": "x"}},
 	"v1 PUT /collections/{collectionId}":       map[string]any{"name": "Smoke", "rule": map[string]any{"title": "x"}},
 	"v1 PUT /tests/{serviceTestId}/quarantine": map[string]any{"owner": "x", "reason": "x", "expiresAt": time.Now().Add(time.Hour)},
@@ -106,7 +107,7 @@ func (w *walk) broken() {
 				return err
 			}
 			defer db.Close()
-			for _, table := range []string{"run", "test", "project", "collection", "quarantine", "bug"} {
+			for _, table := range []string{"run", "test", "project", "collection", "quarantine", "bug", "batch"} {
 				if _, err := db.Exec(`ALTER TABLE ` + table + ` RENAME TO gone_` + table); err != nil {
 					return err
 				}
@@ -131,7 +132,7 @@ func (w *walk) broken() {
 // works has every operation do what it is for, and meet what it cannot do.
 func (w *walk) works() {
 	s := harness.Start(w.t, harness.Options{Files: map[string]string{"tests/a.spec.ts": `import { test } from '@playwright/test';
-test('good', async ({}, info) => { await info.attach('note', { body: 'x' }); });
+test('good', async ({}, info) => { if (process.env.FAILS) throw new Error('it fails'); await info.attach('note', { body: 'x' }); });
 `}})
 	empty := s.Another(w.t, project.Project{Name: "No repository"})
 	done := s.Begin(w.t, v1Root+"/execution/suite", nil)
@@ -156,6 +157,11 @@ test('good', async ({}, info) => { await info.attach('note', { body: 'x' }); });
 	}
 	w.try(s, "v1 PUT /tests/{serviceTestId}/quarantine", map[string]string{"serviceTestId": test}, "", hold)
 
+	failed := s.Begin(w.t, "/public-api/v2/execution/grep", map[string]any{"grep": ".", "envOverrides": map[string]string{"FAILS": "1"}})
+	s.Wait(w.t, failed)
+	batch, _ := w.try(s, "v1 POST /auto-heal", nil, "", map[string]any{"testRunId": failed}).Body["batchId"].(string)
+	w.try(s, "v1 POST /auto-heal", nil, "", map[string]any{"testRunId": done})
+
 	bodies := map[string]any{"v1 POST /execution/tests": map[string]any{"testIds": []string{test}},
 		"v1 POST /test-runs/{id}/report/verdicts": map[string]any{"verdicts": []any{map[string]any{"serviceTestId": test, "verdict": "bug"}}}}
 	var going string
@@ -178,7 +184,7 @@ test('good', async ({}, info) => { await info.attach('note', { body: 'x' }); });
 			w.try(empty, op, nil, "", body)
 		case strings.Contains(op, " GET "):
 			name, _ := s.Status(w.t, done, "")["name"].(string)
-			fill := map[string]string{"runId": done, "id": done, "serviceTestId": test, "jobName": name}
+			fill := map[string]string{"runId": done, "id": done, "serviceTestId": test, "jobName": name, "batchId": batch}
 			if a := w.try(s, op, fill, "", nil); a.Status != http.StatusOK {
 				w.t.Errorf("%s: %s", op, a.Text)
 			}
