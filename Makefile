@@ -35,7 +35,7 @@ test-go: ## Go tests, the whole-system scenarios among them
 
 .PHONY: test-postgres
 test-postgres: ## Scenarios with records in PostgreSQL instead of SQLite
-	TAS_TEST_DATABASE=postgres go test -count=1 -run 'TestMainJob|TestShards$$|TestShardIsKilled|TestServiceCrash|TestWhatWorkersSay|TestIdempotencyKey|TestKeys|TestOthers' ./test
+	TAS_TEST_DATABASE=postgres go test -count=1 -run 'TestMainJob|TestShards$$|TestShardIsKilled|TestServiceCrash|TestWhatWorkersSay|TestIdempotencyKey|TestKeys|TestOthers|TestHealing$$' ./test
 
 .PHONY: test-runner
 test-runner: ## Tests of tas-runner with three versions of Playwright
