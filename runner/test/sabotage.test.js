@@ -25,7 +25,11 @@ function draw() {
   if (focused) document.getElementById(focused)?.focus();
 }
 draw();
-setInterval(draw, 500);
+// Not while the button of the mouse is down: a click whose element is drawn anew in its middle is none.
+let held = false;
+addEventListener('pointerdown', () => held = true, true);
+addEventListener('pointerup', () => held = false, true);
+setInterval(() => held || draw(), 500);
 </script>`;
 
 let server, url;
