@@ -20,6 +20,7 @@ type har struct {
 		Content struct {
 			Type string `json:"mimeType"`
 		} `json:"content"`
+		Failure string `json:"_failureText"`
 	} `json:"response"`
 }
 
@@ -34,11 +35,16 @@ type request struct {
 	Call
 }
 
+// unreached are failures of the network, in the words of Chromium, Firefox and WebKit. That the
+// page took a request back is none.
+var unreached = regexp.MustCompile(`ERR_(?:CONNECTION|NAME|INTERNET|ADDRESS|NETWORK|PROXY|SSL|CERT|TIMED_OUT|TUNNEL|EMPTY_RESPONSE)|NS_ERROR_(?:CONNECTION|UNKNOWN_HOST|NET|PROXY|OFFLINE)|(?i:could not (?:connect|resolve))`)
+
 // request answers what of a request is kept; false for pictures, styles, scripts and fonts.
 func (h har) request() (request, bool) {
 	if h.Request.Method == "" {
 		return request{}, false
 	}
+	refused := h.Response.Status <= 0 && unreached.MatchString(h.Response.Failure)
 	dest := ""
 	for _, x := range h.Request.Headers {
 		if strings.EqualFold(x.Name, "Sec-Fetch-Dest") {
@@ -48,6 +54,9 @@ func (h har) request() (request, bool) {
 	switch dest {
 	case "empty", "document", "iframe", "frame":
 	case "":
+		if refused {
+			break // nothing tells what it would have been
+		}
 		t := h.Response.Content.Type
 		if h.Request.Method == "GET" && !strings.Contains(t, "json") && !strings.Contains(t, "html") {
 			return request{}, false
@@ -56,7 +65,7 @@ func (h har) request() (request, bool) {
 		return request{}, false
 	}
 	path, ok := template(h.Request.URL)
-	return request{at: h.Monotonic, Call: Call{Method: strings.ToUpper(clip(h.Request.Method)), Path: path, Status: max(h.Response.Status, 0)}}, ok
+	return request{at: h.Monotonic, Call: Call{Method: strings.ToUpper(clip(h.Request.Method)), Path: path, Status: max(h.Response.Status, 0), Unreached: refused}}, ok
 }
 
 // maxCalls bounds the calls of a step that are kept.

@@ -75,6 +75,8 @@ type Call struct {
 	Method string
 	Path   string // host, path and names of the query's parameters: "api.example.com/orders/{}?page"
 	Status int    // 0 for none
+	// Unreached says that there was no answer because nothing could be reached.
+	Unreached bool `json:",omitempty"`
 }
 
 // Same reports whether two effects are the same deed: the same calls that change something,
@@ -96,6 +98,10 @@ func (e Effect) Same(o Effect) bool {
 	return true
 }
 
+// Outside reports whether an effect shows outside the page: a call that changes something, a
+// navigation or a dialog.
+func (e Effect) Outside() bool { return e.Navigated != "" || e.Dialog != "" || len(e.deeds()) > 0 }
+
 // deeds answers the calls that change something.
 func (e Effect) deeds() map[Call]bool {
 	out := map[Call]bool{}
@@ -103,7 +109,7 @@ func (e Effect) deeds() map[Call]bool {
 		switch c.Method {
 		case "GET", "HEAD", "OPTIONS":
 		default:
-			out[Call{c.Method, c.Path, c.Status / 100}] = true
+			out[Call{Method: c.Method, Path: c.Path, Status: c.Status / 100}] = true
 		}
 	}
 	return out
@@ -112,10 +118,10 @@ func (e Effect) deeds() map[Call]bool {
 // Lost answers a call that changes something which an effect had and another one has not,
 // "" for none.
 func (e Effect) Lost(now Effect) string {
-	there := now.deeds()
+	had, there := e.deeds(), now.deeds()
 	for _, c := range e.Calls {
-		d := Call{c.Method, c.Path, c.Status / 100}
-		if e.deeds()[d] && !there[d] {
+		d := Call{Method: c.Method, Path: c.Path, Status: c.Status / 100}
+		if had[d] && !there[d] {
 			return c.Method + " " + c.Path
 		}
 	}

@@ -104,7 +104,7 @@ func TestRead(t *testing.T) {
 	if other := click.Page[slices.IndexFunc(click.Page, func(e relocate.Element) bool { return e.TestID == "drop" })]; other.RowKey != "Tea" || other.Box != nil {
 		t.Errorf("the other button: %+v", other)
 	}
-	if e := click.Effect; jsonOf(e) != jsonOf(Effect{Calls: []Call{{"DELETE", "loopback/api/orders/{}?a&b", 204}}, Navigated: "loopback/orders", Dialog: "confirm", Uncaught: 1}) {
+	if e := click.Effect; jsonOf(e) != jsonOf(Effect{Calls: []Call{{Method: "DELETE", Path: "loopback/api/orders/{}?a&b", Status: 204}}, Navigated: "loopback/orders", Dialog: "confirm", Uncaught: 1}) {
 		t.Errorf("%+v", e)
 	}
 	if fill.Error != "Timeout" || !strings.Contains(jsonOf(fill.Effect), "other.example/x.json") {
@@ -159,19 +159,19 @@ func TestReadDamaged(t *testing.T) {
 // TestSame holds effects together that are one deed.
 func TestSame(t *testing.T) {
 	t.Parallel()
-	e := Effect{Calls: []Call{{"GET", "h/a", 200}, {"POST", "h/orders", 201}}, Navigated: "h/done"}
+	e := Effect{Calls: []Call{{Method: "GET", Path: "h/a", Status: 200}, {Method: "POST", Path: "h/orders", Status: 201}}, Navigated: "h/done"}
 	for name, c := range map[string]struct {
 		o    Effect
 		same bool
 	}{
 		"itself":           {e, true},
-		"another status":   {Effect{Calls: []Call{{"POST", "h/orders", 200}}, Navigated: "h/done"}, true},
-		"reads differ":     {Effect{Calls: []Call{{"POST", "h/orders", 201}, {"GET", "h/b", 500}}, Navigated: "h/done"}, true},
-		"it failed":        {Effect{Calls: []Call{{"POST", "h/orders", 500}}, Navigated: "h/done"}, false},
-		"another path":     {Effect{Calls: []Call{{"POST", "h/drafts", 201}}, Navigated: "h/done"}, false},
-		"one more":         {Effect{Calls: []Call{{"POST", "h/orders", 201}, {"DELETE", "h/cart", 204}}, Navigated: "h/done"}, false},
-		"went nowhere":     {Effect{Calls: []Call{{"POST", "h/orders", 201}}}, false},
-		"asked a question": {Effect{Calls: []Call{{"POST", "h/orders", 201}}, Navigated: "h/done", Dialog: "confirm"}, false},
+		"another status":   {Effect{Calls: []Call{{Method: "POST", Path: "h/orders", Status: 200}}, Navigated: "h/done"}, true},
+		"reads differ":     {Effect{Calls: []Call{{Method: "POST", Path: "h/orders", Status: 201}, {Method: "GET", Path: "h/b", Status: 500}}, Navigated: "h/done"}, true},
+		"it failed":        {Effect{Calls: []Call{{Method: "POST", Path: "h/orders", Status: 500}}, Navigated: "h/done"}, false},
+		"another path":     {Effect{Calls: []Call{{Method: "POST", Path: "h/drafts", Status: 201}}, Navigated: "h/done"}, false},
+		"one more":         {Effect{Calls: []Call{{Method: "POST", Path: "h/orders", Status: 201}, {Method: "DELETE", Path: "h/cart", Status: 204}}, Navigated: "h/done"}, false},
+		"went nowhere":     {Effect{Calls: []Call{{Method: "POST", Path: "h/orders", Status: 201}}}, false},
+		"asked a question": {Effect{Calls: []Call{{Method: "POST", Path: "h/orders", Status: 201}}, Navigated: "h/done", Dialog: "confirm"}, false},
 	} {
 		if e.Same(c.o) != c.same || c.o.Same(e) != c.same {
 			t.Errorf("%s: %v", name, !c.same)
@@ -233,7 +233,7 @@ func TestEffectUnderCheck(t *testing.T) {
 	if err != nil || len(got.Steps) != 3 {
 		t.Fatalf("%v, %d steps", err, len(got.Steps))
 	}
-	if e := got.Steps[0].Effect; jsonOf(e) != jsonOf(Effect{Calls: []Call{{"POST", "loopback/orders", 303}}, Navigated: "loopback/orders/{}"}) {
+	if e := got.Steps[0].Effect; jsonOf(e) != jsonOf(Effect{Calls: []Call{{Method: "POST", Path: "loopback/orders", Status: 303}}, Navigated: "loopback/orders/{}"}) {
 		t.Errorf("the act: %+v", e)
 	}
 	for _, s := range got.Steps[1:] {

@@ -99,13 +99,45 @@ func ofEnvironment(c Case) (Judgement, bool) {
 	if c.Step < 0 || len(c.Passing) == 0 {
 		return Judgement{}, false
 	}
-	at := c.Failed.Steps[c.Step].URL
+	now := &c.Failed.Steps[c.Step]
+	if strings.HasPrefix(now.URL, "chrome-error:") || strings.HasPrefix(now.URL, "about:neterror") {
+		return Judgement{Class: Environment, Confidence: 0.9, Why: "The application could not be reached.", Evidence: []string{"The browser shows its own page of errors."}}, true
+	}
+	for i := max(0, c.Step-1); i <= c.Step; i++ {
+		for _, x := range c.Failed.Steps[i].Effect.Calls {
+			if x.Unreached && answered(c.Passing, x) {
+				return Judgement{Class: Environment, Confidence: 0.85, Why: "The application could not be reached.", Evidence: []string{fmt.Sprintf("%s %s found nobody to answer it; it went well when the test passed.", x.Method, x.Path)}}, true
+			}
+		}
+	}
+	at := now.URL
 	if signIn.MatchString(pathOf(at)) && !slices.ContainsFunc(c.Passing, func(t evidence.Test) bool {
 		return slices.ContainsFunc(t.Steps, func(s evidence.Step) bool { return pathOf(s.URL) == pathOf(at) })
 	}) {
 		return Judgement{Class: Environment, Confidence: 0.8, Why: "The test was sent to a sign-in page that it never saw when it passed.", Evidence: []string{"It failed at " + pathOf(at) + "."}}, true
 	}
+	if asksPassword(now.Page) && !slices.ContainsFunc(c.Passing, func(t evidence.Test) bool {
+		return slices.ContainsFunc(t.Steps, func(s evidence.Step) bool { return asksPassword(s.Page) })
+	}) {
+		return Judgement{Class: Environment, Confidence: 0.8, Why: "The page asks for a password, which it never did when the test passed: the test is not signed in.", Evidence: []string{"There is a field for a password at " + pathOf(at) + "."}}, true
+	}
 	return Judgement{}, false
+}
+
+// answered reports whether a call went well when the test passed.
+func answered(passing []evidence.Test, x evidence.Call) bool {
+	return slices.ContainsFunc(passing, func(t evidence.Test) bool {
+		return slices.ContainsFunc(t.Steps, func(s evidence.Step) bool {
+			return slices.ContainsFunc(s.Effect.Calls, func(o evidence.Call) bool {
+				return o.Method == x.Method && o.Path == x.Path && o.Status > 0 && o.Status < 400
+			})
+		})
+	})
+}
+
+// asksPassword reports whether a page shows a field for a password.
+func asksPassword(page []relocate.Element) bool {
+	return slices.ContainsFunc(page, func(e relocate.Element) bool { return e.Tag == "input" && e.Type == "password" && !e.Hidden })
 }
 
 var signIn = regexp.MustCompile(`(?i)/(?:log-?in|sign-?in|auth(?:orize|enticate)?|sso|oauth2?)(?:/|$|\.)`)
@@ -144,7 +176,8 @@ func ofApplication(c Case) (Judgement, bool) {
 			uncaught += e.Uncaught
 			for _, x := range e.Calls {
 				known := fine[[2]string{x.Method, x.Path}]
-				if x.Status >= 500 || x.Status >= 400 && x.Status != 401 && known {
+				arrived := x.Method == "GET" && x.Path == e.Navigated
+				if x.Status >= 500 || x.Status >= 400 && x.Status != 401 && (known || arrived) {
 					text := fmt.Sprintf("%s %s answered %d", x.Method, x.Path, x.Status)
 					if known {
 						text += "; it went well when the test passed"

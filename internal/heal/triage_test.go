@@ -49,10 +49,19 @@ func TestTriage(t *testing.T) {
 		c    Case
 		want Class
 	}{
-		"refused":         {Case{Message: "page.goto: net::ERR_CONNECTION_REFUSED at http://x", Step: -1}, Environment},
-		"no name":         {Case{Message: "getaddrinfo ENOTFOUND shop", Step: -1}, Environment},
-		"crashed":         {Case{Message: "locator.click: Target page, context or browser has been closed", Step: -1}, Environment},
-		"sign-in":         {Case{Message: waiting, Failed: evidence.Test{Steps: []evidence.Step{step(2, "click", "getByTestId('save')", failed, at("https://h/login?to=x"))}}, Step: 0, Passing: seen}, Environment},
+		"refused": {Case{Message: "page.goto: net::ERR_CONNECTION_REFUSED at http://x", Step: -1}, Environment},
+		"no name": {Case{Message: "getaddrinfo ENOTFOUND shop", Step: -1}, Environment},
+		"crashed": {Case{Message: "locator.click: Target page, context or browser has been closed", Step: -1}, Environment},
+		"sign-in": {Case{Message: waiting, Failed: evidence.Test{Steps: []evidence.Step{step(2, "click", "getByTestId('save')", failed, at("https://h/login?to=x"))}}, Step: 0, Passing: seen}, Environment},
+		"asks a password": {Case{Message: waiting, Failed: evidence.Test{Steps: []evidence.Step{step(2, "click", "getByTestId('save')", failed, func(s *evidence.Step) {
+			s.Page = []relocate.Element{{Tag: "input", Type: "password", Path: "/html[1]/body[1]/input[1]"}}
+		})}}, Step: 0, Passing: seen}, Environment},
+		"nobody answers":                {Case{Message: waiting, Failed: was(calls(evidence.Call{Method: "POST", Path: "loopback/cart", Unreached: true})), Step: 1, Passing: seen}, Environment},
+		"nobody answers what never did": {Case{Message: waiting, Failed: was(calls(evidence.Call{Method: "POST", Path: "loopback/cart", Status: 201}, evidence.Call{Method: "POST", Path: "ads.example/", Unreached: true})), Step: 1, Passing: seen}, Timing},
+		"the browser's page":            {Case{Message: waiting, Failed: evidence.Test{Steps: []evidence.Step{step(2, "click", "getByTestId('save')", failed, at("chrome-error://chromewebdata/"))}}, Step: 0, Passing: seen}, Environment},
+		"a page that is not there": {Case{Message: waiting, Failed: was(func(s *evidence.Step) {
+			s.Effect = evidence.Effect{Calls: []evidence.Call{{Method: "GET", Path: "loopback/nowhere", Status: 404}}, Navigated: "loopback/nowhere"}
+		}), Step: 1, Passing: seen}, ApplicationBug},
 		"500":             {Case{Message: waiting, Failed: was(calls(evidence.Call{Method: "POST", Path: "loopback/cart", Status: 500})), Step: 1, Passing: seen}, ApplicationBug},
 		"new 404":         {Case{Message: waiting, Failed: was(calls(evidence.Call{Method: "POST", Path: "loopback/cart", Status: 404})), Step: 1, Passing: seen}, ApplicationBug},
 		"uncaught":        {Case{Message: waiting, Failed: was(posted, func(s *evidence.Step) { s.Effect.Uncaught = 1 }), Step: 1, Passing: seen}, ApplicationBug},
