@@ -40,7 +40,11 @@ type Answer struct {
 	P          float64     // that the first candidate is the target, and that it was not removed; calibrated
 	Margin     float64     // the first candidate's share less that of the best one that is another control
 	Candidates []Candidate // best first, few
-	Why        string      // the outcome in words
+	// Renamed says that nothing by which the target was known names the first candidate: no
+	// identifier, no words. Its place and sort tell it, which a look-alike in its place has as well:
+	// what it does has to show that it is the one.
+	Renamed bool
+	Why     string // the outcome in words
 }
 
 const mostShown = 5
@@ -63,7 +67,7 @@ func (f *Finder) Find(target int, limits Limits) Answer {
 		a.P = max(a.P, unchangedP)
 	} else if drifted(r.own.old, best, f.old, f.now) {
 		a.P = max(a.P, driftedP)
-		sure = !slices.ContainsFunc(r.order[1:], func(i int) bool {
+		sure = f.itself(r.own.old, best) || !slices.ContainsFunc(r.order[1:], func(i int) bool {
 			c := r.candidates[i]
 			return !r.taken[i] && !related(c.steps, best.steps) && (unchanged(r.own.old, c, f.old, f.now) || drifted(r.own.old, c, f.old, f.now))
 		})
@@ -102,6 +106,7 @@ func (f *Finder) Find(target int, limits Limits) Answer {
 		}
 		a.Candidates = append(a.Candidates, c)
 	}
+	a.Renamed = renamed(r.own.old, r.candidates[r.order[0]])
 	a.Outcome, a.Why = decide(a, limits)
 	return a
 }
@@ -116,6 +121,8 @@ func decide(a Answer, l Limits) (Outcome, string) {
 		return Propose, "One element is likely to be it, but not surely enough."
 	case a.Margin < l.Margin:
 		return Propose, "Another element is almost as likely."
+	case a.Renamed:
+		return Propose, "It stands where it stood, and nothing that named it names it still: what it does has to show that it is the one."
 	}
 	return Heal, "One element is it, as surely as can be told."
 }

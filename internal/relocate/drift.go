@@ -9,16 +9,17 @@ import (
 // commit to the next. The weights are learned from pages years apart, on which such elements
 // are few; these two rules are about the others.
 
-// signature answers all by which an element is known but its place.
+// signature answers all by which an element is known but its place and its looks: classes are
+// renamed by the page.
 func signature(e *prepared) word {
-	return hashOf(strings.Join([]string{e.Tag, e.role, e.label, e.TestID, e.ID, e.NameAttr, e.href, e.Type, e.Class, e.RowKey, e.Form}, "\x00"))
+	return hashOf(strings.Join([]string{e.Tag, e.role, e.label, e.TestID, e.ID, e.NameAttr, e.href, e.Type, e.RowKey, e.Form}, "\x00"))
 }
 
 // settled reports whether a candidate is an old element other than the target, of which
 // nothing changed: the only one like this on both pages, or at the same place among as many
 // as before. The target cannot be it: occupancy.
 func (f *Finder) settled(target, now *prepared) bool {
-	if now.label == "" && now.TestID == "" && now.ID == "" && now.NameAttr == "" && now.href == "" {
+	if !hasName(now) {
 		return false // a box that nothing tells from others
 	}
 	was := f.old.signatures[now.sign]
@@ -29,6 +30,19 @@ func (f *Finder) settled(target, now *prepared) bool {
 		return true
 	}
 	return slices.ContainsFunc(was, func(o int) bool { return now.Path != "" && f.old.elements[o].Path == now.Path })
+}
+
+// hasName reports whether an element has something by which it can be told from others.
+func hasName(e *prepared) bool {
+	return e.label != "" || e.TestID != "" || e.ID != "" || e.NameAttr != "" || e.href != ""
+}
+
+// itself reports whether a candidate is the only one on its page of which nothing but its place
+// among its siblings and its looks differs from the target, as the target was the only one on
+// its own.
+func (f *Finder) itself(target, now *prepared) bool {
+	return target.sign == now.sign && hasName(now) && len(f.old.signatures[now.sign]) == 1 && len(f.now.signatures[now.sign]) == 1 &&
+		len(target.steps) > 1 && len(target.steps) == len(now.steps) && common(target.steps, now.steps) >= len(now.steps)-1
 }
 
 // driftedP is the probability of an element of which little changed.
@@ -87,30 +101,69 @@ func drifted(old, now *prepared, oldPage, newPage *Page) bool {
 	case same || old.label == "" && now.label == "":
 		return alone && placed >= 1
 	}
-	// Other words: something else that names it must have stayed, if anything did.
-	return alone && placed >= 3 && (had == 0 || kept > 0)
+	// Other words: something else that names it must have stayed, if anything did, or it stands
+	// where it stood.
+	return alone && placed >= 3 && (had == 0 || kept > 0 || old.Path != "" && old.Path == now.Path)
+}
+
+// renamed reports whether nothing that named an element names another one: neither an
+// identifier, nor its words or most of them. What had no name to lose counts as renamed where
+// its class is not its own either.
+func renamed(old, now *prepared) bool {
+	for _, p := range [][2]string{
+		{old.TestID, now.TestID}, {old.ID, now.ID}, {old.NameAttr, now.NameAttr}, {old.href, now.href},
+		{old.label, now.label}, {old.Text, now.Text}, {old.Hint, now.Hint}, {old.Title, now.Title}, {old.Alt, now.Alt},
+	} {
+		if p[0] != "" && p[0] == p[1] {
+			return false
+		}
+	}
+	if old.label == "" && now.label == "" && old.Class != "" && old.Class == now.Class {
+		return false
+	}
+	if old.TestID != "" || old.ID != "" || old.NameAttr != "" || old.href != "" {
+		return true // it lost its identifiers, and its words are others
+	}
+	for _, p := range [][2]*weighed{{&old.text, &now.text}, {&old.all, &now.all}} {
+		if both, contained := share(p[0], p[1]); both >= 0.6 || contained > 0.99 {
+			return false
+		}
+	}
+	return true
 }
 
 func differ(a, b string) bool { return a != "" && b != "" && plain(a) != plain(b) }
 
 // lone reports whether of all elements of a sort these two alone changed: there are as many as
-// before, and each other one is as it was.
+// before, and each other one is as it was, but for its looks and identifiers.
 func lone(old, now *prepared, oldPage, newPage *Page) bool {
 	a, b := oldPage.sorts[sortOf(old)], newPage.sorts[sortOf(now)]
 	if old.tag != now.tag || len(a) != len(b) {
 		return false
 	}
 	for _, o := range a {
-		if e := &oldPage.elements[o]; e != old && len(newPage.signatures[e.sign]) == 0 {
+		if e := &oldPage.elements[o]; e != old && !newPage.hasLike(e) {
 			return false
 		}
 	}
 	for _, n := range b {
-		if e := &newPage.elements[n]; e != now && len(oldPage.signatures[e.sign]) == 0 {
+		if e := &newPage.elements[n]; e != now && !oldPage.hasLike(e) {
 			return false
 		}
 	}
 	return true
+}
+
+// hasLike reports whether a page has an element of the same words, or of the same signature
+// where it has no words: identifiers are renamed by the page as well.
+func (p *Page) hasLike(e *prepared) bool {
+	if len(p.signatures[e.sign]) > 0 {
+		return true
+	}
+	return e.label != "" && slices.ContainsFunc(p.called[e.labelHash], func(i int) bool {
+		o := &p.elements[i]
+		return o.tag == e.tag && o.role == e.role && o.Type == e.Type && o.href == e.href && o.RowKey == e.RowKey && o.Form == e.Form
+	})
 }
 
 // apart reports whether words tell an element from all others of its kind on a page: what

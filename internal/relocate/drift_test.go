@@ -22,7 +22,7 @@ func TestSettled(t *testing.T) {
 	now := rows()
 	now[6].Name, now[6].Text = "Anmelden", "Anmelden"
 	a := finder(m, rows(), now).Find(6, Limits{})
-	if a.Outcome != Heal || a.Candidates[0].Index != 6 {
+	if !a.Renamed || a.P < DefaultLimits().Heal || a.Candidates[0].Index != 6 {
 		t.Errorf("another language: %s (P %.3f, margin %.2f), first %q", a.Outcome, a.P, a.Margin, a.Candidates[0].Element.Path)
 	}
 	for _, gone := range []int{1, 3, 5, 6} {
@@ -75,7 +75,10 @@ func TestDrifted(t *testing.T) {
 			all[4] = Element{Tag: "button", Role: "button", Name: "Sign in", Text: "Sign in", Class: "main", Path: "/html[1]/body[1]/aside[1]/button[1]"}
 			all[6].Path = "/html[1]/body[1]/main[1]/form[1]/div[1]/button[1]"
 		}, true},
-		{"nothing that named it stayed", 5, func(all []Element) { all[5].Name, all[5].ID, all[5].NameAttr = "Help", "", "" }, false},
+		{"nothing that named it stayed, in its place", 5, func(all []Element) { all[5].Name, all[5].ID, all[5].NameAttr = "Help", "", "" }, true},
+		{"nothing that named it stayed, elsewhere", 5, func(all []Element) {
+			all[5].Name, all[5].ID, all[5].NameAttr, all[5].Path = "Help", "", "", "/html[1]/body[1]/main[1]/form[1]/div[1]/input[1]"
+		}, false},
 		{"a plain box now", 6, func(all []Element) {
 			all[6].Tag, all[6].Role, all[6].Name, all[6].Path = "div", "", "", "/html[1]/body[1]/main[1]/form[1]/div[1]"
 		}, true},
@@ -115,5 +118,46 @@ func TestLikeInOtherRows(t *testing.T) {
 	now[3].Class, now[3].Path = "link", "/html[1]/body[1]/ul[1]/li[2]/div[1]/button[1]"
 	if a := finder(m, old, now).Find(3, Limits{}); a.Outcome != Heal || a.Candidates[0].Index != 3 {
 		t.Errorf("it moved within its row: %s (P %.3f, margin %.2f), %q", a.Outcome, a.P, a.Margin, a.Candidates[0].Element.Path)
+	}
+}
+
+// TestRenamed proposes what stands where an element stood under names that are all others, and
+// never heals to it: a look-alike in its place is as like.
+func TestRenamed(t *testing.T) {
+	t.Parallel()
+	m := shippedModel(t)
+	for _, c := range []struct {
+		what   string
+		at     int
+		change func(e *Element)
+		want   bool
+	}{
+		{"other words", 6, func(e *Element) { e.Name, e.Text = "Log in", "Log in" }, true},
+		{"other words and no identifiers", 5, func(e *Element) { e.Name, e.ID, e.NameAttr = "Help", "", "" }, true},
+		{"more words", 6, func(e *Element) { e.Name, e.Text = "Sign in now", "Sign in now" }, false},
+		{"other identifiers", 5, func(e *Element) { e.ID = "mail" }, false},
+	} {
+		now := rows()
+		c.change(&now[c.at])
+		a := finder(m, rows(), now).Find(c.at, Limits{})
+		if a.Renamed != c.want || len(a.Candidates) == 0 || a.Candidates[0].Index != c.at || (a.Outcome == Heal) == c.want {
+			t.Errorf("%s: renamed %v, %s (P %.3f): %s", c.what, a.Renamed, a.Outcome, a.P, a.Why)
+		}
+	}
+}
+
+// TestWrapped finds what was wrapped, and not what was put around it.
+func TestWrapped(t *testing.T) {
+	t.Parallel()
+	m := shippedModel(t)
+	old := []Element{
+		{Tag: "main", Path: "/html[1]/body[1]/main[1]", Text: "12 left in stock Buy"},
+		{Tag: "p", Path: "/html[1]/body[1]/main[1]/p[1]", TestID: "stock", Class: "stock", Text: "12 left in stock", OwnText: "12 left in stock"},
+		{Tag: "button", Role: "button", Name: "Buy", Text: "Buy", Path: "/html[1]/body[1]/main[1]/button[1]"},
+	}
+	now := []Element{old[0], old[1], old[2], {Tag: "div", Class: "wrapper", Path: "/html[1]/body[1]/main[1]/div[1]", Text: "12 left in stock"}}
+	now[1].TestID, now[1].Path = "amount", "/html[1]/body[1]/main[1]/div[1]/p[1]"
+	if a := finder(m, old, now).Find(1, Limits{}); len(a.Candidates) == 0 || a.Candidates[0].Index != 1 {
+		t.Errorf("%s: %+v", a.Outcome, a.Candidates)
 	}
 }

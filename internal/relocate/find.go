@@ -255,7 +255,7 @@ func (f *Finder) rank(target int) *ranking {
 	r := &ranking{comparison: c, own: own, evidence: c.rankEvidence(own), score: make([]float64, len(c.candidates)), order: make([]int, len(c.candidates)), second: -1, taken: make([]bool, len(c.candidates))}
 	for i, x := range r.evidence {
 		r.score[i], r.order[i] = dot(f.model.Rank, x), i
-		r.taken[i] = f.settled(own.old, c.candidates[i]) || otherRow(own.old, c.candidates[i], f.now) != "" && own.old.label == c.candidates[i].label
+		r.taken[i] = f.settled(own.old, c.candidates[i]) || own.old.kind == field && !takes(c.candidates[i]) || otherRow(own.old, c.candidates[i], f.now) != "" && own.old.label == c.candidates[i].label
 	}
 	slices.SortFunc(r.order, func(a, b int) int {
 		if r.taken[a] != r.taken[b] {
@@ -268,6 +268,11 @@ func (f *Finder) rank(target int) *ranking {
 	})
 	if len(r.order) == 0 {
 		return r
+	}
+	if i := slices.IndexFunc(r.order, func(i int) bool { return f.itself(own.old, c.candidates[i]) }); i > 0 {
+		r.lead(i)
+	} else {
+		r.settleWithin(own.old)
 	}
 	best := r.order[0]
 	sum, gap := 0.0, math.Inf(1)
@@ -288,6 +293,33 @@ func (f *Finder) rank(target int) *ranking {
 	r.decision[dSurely] = own.surely
 	r.decision[dOne] = 1
 	return r
+}
+
+// settleWithin chooses between the best candidate and what contains it or is in it with the very
+// same words: what was wrapped stands deeper, and its wrapper where it stood. The one that is
+// more like the target by itself comes first.
+func (r *ranking) settleWithin(target *prepared) {
+	like := func(i int) float64 {
+		c := r.candidates[i]
+		looks, _ := share(&target.classWord, &c.classWord)
+		return 4*bit(target.TestID != "" && target.TestID == c.TestID || target.ID != "" && target.ID == c.ID) +
+			2*bit(target.tag == c.tag && target.role == c.role) + max(looks, bit(target.Class == c.Class))
+	}
+	at := 0
+	for k, i := range r.order {
+		best := r.candidates[r.order[at]]
+		if c := r.candidates[i]; k > 0 && !r.taken[i] && c.Text != "" && c.Text == best.Text && related(c.steps, best.steps) && like(i) > like(r.order[at]) {
+			at = k
+		}
+	}
+	r.lead(at)
+}
+
+// lead puts one of the order first.
+func (r *ranking) lead(at int) {
+	chosen := r.order[at]
+	copy(r.order[1:at+1], r.order[:at])
+	r.order[0] = chosen
 }
 
 // Decide answers the best candidate by its index in the new page (-1 for none) and the features

@@ -206,6 +206,12 @@ const (
 	box // a container or plain text, which may be any of them
 )
 
+// takes reports whether something can be typed into an element, or chosen from it, as far as is
+// known: what is no field may still be edited.
+func takes(e *prepared) bool {
+	return e.kind == field || e.kind == other || e.Attributes["contenteditable"] != "" || e.Attributes["tabindex"] != ""
+}
+
 func roleOf(e *Element) string {
 	if e.Role != "" {
 		return strings.ToLower(e.Role)
