@@ -342,11 +342,23 @@ func (s *Service) goOn(ctx context.Context, x *agent.Step, st *state, r run.Run)
 // lift makes heals of proposals that are as good.
 func (st *state) lift(x *agent.Step) {
 	for i := range st.Findings {
-		if f := &st.Findings[i]; st.lifted(*f) {
+		switch f := &st.Findings[i]; {
+		case st.lifted(*f):
 			f.Outcome = relocate.Heal
 			x.Note(agent.Decided, "%s: a model agrees, and all of the proof has passed, so it is more than a proposal.", f.Title)
+		case st.doesTheSame(*f):
+			f.Outcome = relocate.Heal
+			x.Note(agent.Decided, "%s: nothing names the element as it did, but it does what it did, so it is more than a proposal.", f.Title)
 		}
 	}
+}
+
+// doesTheSame reports whether a repair that only its names speak against was seen to do what the
+// step did: it has the effect outside the page that it had, or the test fails when it has none.
+func (st *state) doesTheSame(f Finding) bool {
+	limits, p := relocate.DefaultLimits(), st.Proof
+	return f.ByDeed && !f.Chosen && !f.ByModel && f.Edit >= 0 && f.Outcome == relocate.Propose && f.P >= limits.Heal && f.Margin >= limits.Margin &&
+		len(f.Candidates) > 0 && len(f.Candidates[0].Vetoes) == 0 && p != nil && p.Passed && len(p.SharedFailed) == 0 && (f.EffectSeen || st.provedByDoing(&f))
 }
 
 // lifted reports whether a proposal is as good as a heal: a model that knew nothing of the

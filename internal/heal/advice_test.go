@@ -265,6 +265,47 @@ func TestLift(t *testing.T) {
 	}
 }
 
+// TestDoesTheSame makes a heal of what only its names speak against once it was seen to do what
+// the step did, and forgives a test for what it could not see before.
+func TestDoesTheSame(t *testing.T) {
+	t.Parallel()
+	order := func(kind attempt.SabotageKind, found bool) Sabotage {
+		return Sabotage{What: string(kind), Order: attempt.Sabotage{Kind: kind}, Done: true, Found: found}
+	}
+	for name, c := range map[string]struct {
+		change func(st *state)
+		want   bool
+	}{
+		"it fails when it does nothing":  {func(*state) {}, true},
+		"it passes when it does nothing": {func(st *state) { st.Proof.Sabotage[1].Found = false }, false},
+		"the same request":               {func(st *state) { st.Proof.Sabotage[1].Found, st.Findings[0].EffectSeen = false, true }, true},
+		"not clearly ahead":              {func(st *state) { st.Findings[0].Margin = 0.4 }, false},
+		"not likely enough":              {func(st *state) { st.Findings[0].P = 0.96 }, false},
+		"something against it":           {func(st *state) { st.Findings[0].Candidates[0].Vetoes = []string{"x"} }, false},
+		"a person must judge":            {func(st *state) { st.Findings[0].ByDeed = false }, false},
+		"a person chose":                 {func(st *state) { st.Findings[0].Chosen = true }, false},
+		"not proved":                     {func(st *state) { st.Proof.Passed = false }, false},
+		"a check, its text seen": {func(st *state) {
+			st.Findings[0].Step.Matcher, st.Proof.Sabotage[1] = "to.have.text", order(attempt.SabotageText, true)
+		}, true},
+		"a check, its text not seen": {func(st *state) { st.Findings[0].Step.Matcher = "to.be.visible" }, false},
+		"named still, and blind as before": {func(st *state) {
+			st.Findings[0].ByDeed, st.Findings[0].Outcome, st.Proof.Sabotage[1].Found = false, relocate.Heal, false
+		}, true},
+		"named still, and blind to its end": {func(st *state) {
+			st.Findings[0].ByDeed, st.Findings[0].Outcome, st.Proof.Sabotage[0].Found = false, relocate.Heal, false
+		}, false},
+	} {
+		st := &state{Findings: []Finding{{Edit: 0, Outcome: relocate.Propose, P: 0.98, Margin: 0.9, ByDeed: true, After: "x", Step: &StepSeen{Method: "fill"}, Candidates: []CandidateSeen{{Label: "x"}}}},
+			Proof: &Proof{Passed: true, Sabotage: []Sabotage{order(attempt.SabotageRemove, true), order(attempt.SabotageHandler, true)}}}
+		c.change(st)
+		st.lift(&agent.Step{})
+		if draft, why := st.doubtful(); draft == c.want {
+			t.Errorf("%s: a draft: %v, %s", name, draft, why)
+		}
+	}
+}
+
 // TestWordingAdvice notes what a model says of a wording, and changes nothing.
 func TestWordingAdvice(t *testing.T) {
 	t.Parallel()

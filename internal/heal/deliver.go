@@ -10,6 +10,7 @@ import (
 	"tas-service/internal/account"
 	"tas-service/internal/action"
 	"tas-service/internal/agent"
+	"tas-service/internal/attempt"
 	"tas-service/internal/bug"
 	"tas-service/internal/checkout"
 	"tas-service/internal/fault"
@@ -131,25 +132,47 @@ func (st *state) doubtful() (bool, string) {
 			return true, fmt.Sprintf("%s is likely to be the element, but not surely enough (%.2f).", quoted(f.After), f.P)
 		}
 	}
-	if left := st.Proof.survivors(); len(left) > 0 && !st.effectKnown() {
-		return true, "with it the test does not notice when " + strings.Join(left, ", nor when ") + "."
-	}
 	if st.Proof == nil || len(st.Proof.Sabotage) == 0 {
 		return true, "whether the test still detects anything could not be tried."
+	}
+	if left := st.missed(); len(left) > 0 {
+		return true, "with it the test does not notice when " + strings.Join(left, ", nor when ") + "."
 	}
 	return false, ""
 }
 
-// effectKnown reports whether each repaired step was seen to have the effect outside the page
-// that it had before: then it is the right element, and what the test does not notice it did
-// not notice before either, since its assertions are the same.
-func (st *state) effectKnown() bool {
+// missed answers in words what a repaired test no longer detects. What it did not detect before
+// either does not count, and that much is known where each repaired step was seen to have the
+// effect outside the page that it had before; or, of the element's doing and of its rival, where
+// what named the element names it still: the assertions are the same, so they see no less.
+func (st *state) missed() (out []string) {
+	seen, named := true, true
 	for _, f := range st.Findings {
-		if f.Edit >= 0 && !slices.ContainsFunc(st.Proof.Checks, func(c Check) bool { return c.What == "effect" && c.OK && c.Outside }) {
-			return false
+		if f.Edit >= 0 {
+			seen, named = seen && f.EffectSeen, named && (f.EffectSeen || !f.ByDeed)
 		}
 	}
-	return true
+	for _, b := range st.Proof.Sabotage {
+		doing := b.Order.Kind == attempt.SabotageHandler || b.Order.Kind == attempt.SabotageRequest || b.Order.Kind == attempt.SabotageRival
+		if b.Survived() && !seen && (!named || !doing) {
+			out = append(out, b.What)
+		}
+	}
+	return out
+}
+
+// provedByDoing reports whether the test was seen to fail when what is done to the element has
+// no effect, or the text is altered that it checks: then a look-alike that does nothing, or says
+// something else, is not what it found.
+func (st *state) provedByDoing(f *Finding) bool {
+	kind := attempt.SabotageHandler
+	if f.Step != nil && f.Step.Matcher != "" {
+		kind = attempt.SabotageText
+	}
+	first := slices.IndexFunc(st.Findings, func(o Finding) bool { return o.Edit >= 0 })
+	return first >= 0 && st.Findings[first].Edit == f.Edit && slices.ContainsFunc(st.Proof.Sabotage, func(b Sabotage) bool {
+		return b.Order.Kind == kind && !b.Survived()
+	})
 }
 
 // tellBugs says of the tests that fail because of the application that a bug is to blame. It

@@ -79,7 +79,10 @@ func jointly(findings []Finding) (said []string) {
 			continue
 		}
 		for _, i := range at {
-			findings[i].P, findings[i].Confidence, findings[i].Outcome = 1-doubt, 1-doubt, relocate.Heal
+			findings[i].P, findings[i].Confidence = 1-doubt, 1-doubt
+			if !findings[i].ByDeed {
+				findings[i].Outcome = relocate.Heal
+			}
 			findings[i].Why = fmt.Sprintf("One rename explains %d failures.", len(tests))
 		}
 		said = append(said, fmt.Sprintf("%s became %s in %d tests, each of which found so by itself: together that is sure enough (%.3f).", quoted(key[0]), quoted(key[1]), len(tests), 1-doubt))
@@ -160,6 +163,7 @@ func (s *Service) find(ctx context.Context, x *agent.Step, r, t run.Run, f failu
 func (s *Service) proposed(out Finding, j Judgement, c Case) (Finding, *attempt.Edit, error) {
 	p := j.Proposal
 	out.Before, out.After, out.Outcome, out.P, out.Margin = p.Before, p.After, p.Outcome, p.Answer.P, p.Answer.Margin
+	out.ByDeed = p.Answer.Renamed && !p.Words
 	for _, a := range p.Answer.Candidates {
 		out.Candidates = append(out.Candidates, CandidateSeen{Label: labelOf(a.Element), Path: a.Element.Path, Rival: rivalOf(a.Element, c.Failed.Steps[c.Step].Page),
 			Share: a.Share, Why: a.Why, Vetoes: a.Vetoes, Box: a.Element.Box})

@@ -39,6 +39,8 @@ func shelf() []relocate.Element {
 		el("/html[1]/body[1]/main[1]/dl[1]/dd[1]", "dd", "definition", "", "4.50"),
 		el("/html[1]/body[1]/main[1]/dl[1]/dt[2]", "dt", "term", "", "Total"),
 		el("/html[1]/body[1]/main[1]/dl[1]/dd[2]", "dd", "definition", "", "9.00", func(e *relocate.Element) { e.TestID = "total" }),
+		el("/html[1]/body[1]/main[1]/em[1]", "em", "", "", "Your goods", func(e *relocate.Element) { e.TestID = "title" }),
+		el("/html[1]/body[1]/main[1]/em[2]", "em", "", "", "Theirs"),
 		el("/html[1]/body[1]/main[1]/span[1]", "span", "", "", "1", func(e *relocate.Element) { e.TestID = "count" }),
 	}
 }
@@ -107,6 +109,7 @@ func TestProposeOnPages(t *testing.T) {
 	}
 	const total = "/html[1]/body[1]/main[1]/dl[1]/dd[2]"
 	const count = "/html[1]/body[1]/main[1]/span[1]"
+	const title = "/html[1]/body[1]/main[1]/em[1]"
 	const apply, mugAdd = "/html[1]/body[1]/main[1]/form[1]/button[1]", "/html[1]/body[1]/main[1]/ul[1]/li[2]/button[1]"
 	at := func(all []relocate.Element, path string) *relocate.Element {
 		return &all[slices.IndexFunc(all, func(e relocate.Element) bool { return e.Path == path })]
@@ -155,6 +158,10 @@ func TestProposeOnPages(t *testing.T) {
 			at(all, count).Text, at(all, count).OwnText = "14", "14"
 			return all
 		}, relocate.Propose, 0, "getByTestId('count')"},
+		{"only what is checked names it", "expect-text", "getByTestId('title')", title, func(all []relocate.Element) []relocate.Element {
+			at(all, title).TestID = ""
+			return all
+		}, relocate.Propose, 0, "getByText('Your goods')"},
 		{"told by what stands beside it alone", "expect", "getByTestId('total')", total, func(all []relocate.Element) []relocate.Element {
 			at(all, total).TestID = ""
 			return all
@@ -162,7 +169,7 @@ func TestProposeOnPages(t *testing.T) {
 		{"other words, to press", "click", "getByRole('button', { name: 'Apply' })", apply, func(all []relocate.Element) []relocate.Element {
 			at(all, apply).Name, at(all, apply).Text, at(all, apply).OwnText = "Use code", "Use code", "Use code"
 			return all
-		}, relocate.Heal, 0, "getByRole('button', { name: 'Use code' })"},
+		}, relocate.Propose, 0, "getByRole('button', { name: 'Use code' })"},
 		{"gone", "click", "getByRole('button', { name: 'Apply' })", apply, func(all []relocate.Element) []relocate.Element {
 			return slices.DeleteFunc(all, func(e relocate.Element) bool { return e.Path == apply })
 		}, relocate.Report, 0, ""},
@@ -180,6 +187,9 @@ func TestProposeOnPages(t *testing.T) {
 			at(now, mugAdd).TestID = "gone"
 		}
 		step := evidence.Step{Method: c.method, Locator: c.locator}
+		if c.method == "expect-text" {
+			step.Method, step.Matcher = "expect", "to.have.text"
+		}
 		passed, failed := step, step
 		passed.Page, passed.Target = was, at(was, c.target)
 		failed.Page, failed.Error = c.change(now), "Timeout"
@@ -189,6 +199,9 @@ func TestProposeOnPages(t *testing.T) {
 		p := Propose(model, evidence.Test{TestIDs: "data-testid", Steps: []evidence.Step{failed}}, 0, []evidence.Test{{Steps: []evidence.Step{passed}}})
 		if p.Outcome != c.outcome || p.Part != c.part || p.After != c.after {
 			t.Errorf("%s: %s, part %d, %q: %s (P %.3f)", c.what, p.Outcome, p.Part, p.After, p.Why, p.Answer.P)
+		}
+		if deed := p.ByDeed(relocate.DefaultLimits()); deed != (c.what == "other words, to press") {
+			t.Errorf("%s: that what it does decides: %v", c.what, deed)
 		}
 	}
 }

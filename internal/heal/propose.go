@@ -21,6 +21,16 @@ type Proposal struct {
 	Outcome relocate.Outcome
 	Answer  relocate.Answer
 	Why     string // in words, of the outcome
+	// Words says that what is checked is what changed, so that only a person can say whether it
+	// is as right.
+	Words bool
+}
+
+// ByDeed reports whether a proposal is as good as a heal once the step is seen to do what it
+// did: all speaks for the element but that nothing names it any more as it did.
+func (p *Proposal) ByDeed(l relocate.Limits) bool {
+	a := &p.Answer
+	return p.Outcome == relocate.Propose && !p.Words && a.Renamed && a.P >= l.Heal && a.Margin >= l.Margin && len(a.Candidates) > 0 && len(a.Candidates[0].Vetoes) == 0
 }
 
 // Counterpart answers the step of a passing run that is the same as one that failed: of the
@@ -84,8 +94,8 @@ func Propose(model *relocate.Model, failed evidence.Test, step int, passing []ev
 		return p
 	}
 	p.Part, p.Before = b.part, parts[b.part].Code
-	calm := volatile(was, failed, step, passing)
-	finder := relocate.NewFinder(model, relocate.Prepare(calm), relocate.Prepare(now.all))
+	calm, calmNow := volatile(was, failed, step, passing)
+	finder := relocate.NewFinder(model, relocate.Prepare(calm), relocate.Prepare(calmNow))
 	p.Answer = finder.Find(target, relocate.Limits{})
 	it := -1
 	if len(p.Answer.Candidates) > 0 {
@@ -105,10 +115,21 @@ func Propose(model *relocate.Model, failed evidence.Test, step int, passing []ev
 		p.Outcome, p.Why = relocate.Report, "The locator finds several elements, and the one that was meant is none of them."
 		return p
 	}
+	echo := p.echoes(parts, &now.all[it])
 	for _, part := range b.parts {
-		if code := now.write(parts, part, it); code != "" {
+		if code := now.write(parts, part, it, echo); code != "" {
 			p.Part, p.Before, p.After = part, parts[part].Code, code
 			break
+		}
+	}
+	for _, part := range b.parts {
+		if p.After != "" || echo == nil {
+			break
+		}
+		if code := now.write(parts, part, it, nil); code != "" {
+			p.Part, p.Before, p.After = part, parts[part].Code, code
+			p.Outcome, p.Words = relocate.Propose, true
+			p.Why = "Nothing names it but the words that are checked, so the check would find what it looks for or nothing: whether that is enough is for a person to say."
 		}
 	}
 	if p.After == "" {
@@ -157,16 +178,32 @@ func throughScope(f *relocate.Finder, parts []Part, part int, old, now *page, ta
 // It goes by the words of the locator and not by those of the page as it was: a check waits, so
 // that page may be from before it held.
 func (p *Proposal) soften(parts []Part, now *relocate.Element) {
-	if p.Outcome != relocate.Heal {
+	if p.Outcome == relocate.Report {
 		return
 	}
 	if was, is := numbers(p.Before), numbers(p.After); len(was) > 0 && len(is) > 0 && !slices.Equal(was, is) {
-		p.Outcome, p.Why = relocate.Propose, "There is another number now, which may be what is wrong: that is for a person to say."
+		p.Outcome, p.Words = relocate.Propose, true
+		p.Why = "There is another number now, which may be what is wrong: that is for a person to say."
 		return
 	}
 	part := &parts[naming(parts, len(parts)-1)]
 	if says := part.words(); says != "" && p.Step.Assertion() && !isField(now) && !said(now, says, part.exact) {
-		p.Outcome, p.Why = relocate.Propose, "The check asks for “"+says+"”, and the page does not say that there any more: whether what it says is as right is for a person to say."
+		p.Outcome, p.Words = relocate.Propose, true
+		p.Why = "The check asks for “" + says + "”, and the page does not say that there any more: whether what it says is as right is for a person to say."
+	}
+}
+
+// echoes answers which parts of a locator would go by the words that a check is there to look
+// at: a check that finds its element by them cannot see them change. It is nil where the step
+// does not check words, or its locator went by them before.
+func (p *Proposal) echoes(parts []Part, now *relocate.Element) func(Part) bool {
+	last := &parts[naming(parts, len(parts)-1)]
+	if !strings.HasPrefix(p.Step.Matcher, "to.have.text") && !strings.HasPrefix(p.Step.Matcher, "to.contain.text") || last.words() != "" || isField(now) {
+		return nil
+	}
+	return func(part Part) bool {
+		says := part.words()
+		return says != "" && locator.Fits(now.Text, says, false)
 	}
 }
 
@@ -276,12 +313,12 @@ func absent(parts []Part, now *page) int {
 }
 
 // write answers code for one part of a locator with which the whole of it finds one element
-// and no other one; "" where nothing does.
-func (p *page) write(parts []Part, part, it int) string {
+// and no other one; "" where nothing does. What unfit holds of is not written; nil for all.
+func (p *page) write(parts []Part, part, it int, unfit func(Part) bool) string {
 	last := naming(parts, len(parts)-1)
 	try := func(code string) bool {
 		fresh := Parts(code)
-		if len(fresh) != 1 || code == parts[part].Code {
+		if len(fresh) != 1 || code == parts[part].Code || part == last && unfit != nil && unfit(fresh[0]) {
 			return false
 		}
 		whole := slices.Clone(parts)
@@ -369,46 +406,57 @@ func (p *page) styled(at int) (out []string) {
 	return out
 }
 
-// volatile answers the page of a passing step without the texts that differ from one passing
-// run to the other: they weigh nothing.
-func volatile(was evidence.Step, failed evidence.Test, step int, passing []evidence.Test) []relocate.Element {
-	out := slices.Clone(was.Page)
+// volatile answers the page of a passing step and that of the failed one without what differs
+// from one passing run to the other, such as texts and identifiers: it weighs nothing, of an
+// element and of what stands in its place.
+func volatile(was evidence.Step, failed evidence.Test, step int, passing []evidence.Test) (old, now []relocate.Element) {
+	old, now = slices.Clone(was.Page), slices.Clone(failed.Steps[step].Page)
+	at := map[string]int{}
+	for i := range now {
+		at[now[i].Path] = i
+	}
 	for i := range passing {
 		other, ok := Counterpart(failed, step, passing[i:i+1])
-		if !ok || len(other.Page) != len(out) || &other.Page[0] == &was.Page[0] {
+		if !ok || len(other.Page) != len(old) || &other.Page[0] == &was.Page[0] {
 			continue
 		}
 		same := 0
-		for k := range out {
-			if out[k].Path == other.Page[k].Path {
+		for k := range old {
+			if old[k].Path == other.Page[k].Path {
 				same++
 			}
 		}
-		if same < len(out) {
+		if same < len(old) {
 			continue // it is another page, so what differs tells nothing
 		}
-		for k := range out {
-			a, b := &out[k], &other.Page[k]
-			drop := func(x *string, y string) {
-				if *x != y {
-					*x = ""
-				}
+		for k := range old {
+			var there *relocate.Element
+			if n, is := at[old[k].Path]; is && now[n].Tag == old[k].Tag {
+				there = &now[n]
 			}
-			drop(&a.Name, b.Name)
-			drop(&a.Text, b.Text)
-			drop(&a.OwnText, b.OwnText)
-			drop(&a.ID, b.ID)
-			drop(&a.TestID, b.TestID)
-			drop(&a.Class, b.Class)
-			drop(&a.Href, b.Href)
-			drop(&a.Title, b.Title)
-			drop(&a.Value, b.Value)
-			drop(&a.RowKey, b.RowKey)
-			drop(&a.Form, b.Form)
-			if !slices.Equal(a.Near, b.Near) {
-				a.Near = nil
-			}
+			forget(&old[k], &other.Page[k], there)
 		}
 	}
-	return out
+	return old, now
+}
+
+// forget takes from an element what another passing run has otherwise, and the same from the
+// element in its place on the page of now, if there is one.
+func forget(e, other, now *relocate.Element) {
+	texts := func(e *relocate.Element) []*string {
+		return []*string{&e.Name, &e.Text, &e.OwnText, &e.ID, &e.TestID, &e.Class, &e.Href, &e.Title, &e.Value, &e.RowKey, &e.Form}
+	}
+	seen := texts(other)
+	for i, s := range texts(e) {
+		if *s == *seen[i] {
+			continue
+		}
+		*s = ""
+		if now != nil {
+			*texts(now)[i] = ""
+		}
+	}
+	if !slices.Equal(e.Near, other.Near) {
+		e.Near = nil
+	}
 }

@@ -47,7 +47,8 @@ func (s *Service) judge(ctx context.Context, x *agent.Step, st *state, r, t run.
 			p.Why = fmt.Sprintf(format, args...)
 		}
 	}
-	for _, f := range st.Findings {
+	for i := range st.Findings {
+		f := &st.Findings[i]
 		if f.Edit < 0 {
 			continue
 		}
@@ -65,10 +66,11 @@ func (s *Service) judge(ctx context.Context, x *agent.Step, st *state, r, t run.
 			fail("%s passed %d times of %d.", f.Title, good, max(proofRuns, len(mine)))
 			continue
 		}
-		checks, err := s.compare(ctx, r, t, f, mine[0])
+		checks, err := s.compare(ctx, r, t, *f, mine[0])
 		if err != nil {
 			return nil, err
 		}
+		f.EffectSeen = slices.ContainsFunc(checks, func(c Check) bool { return c.What == "effect" && c.OK && c.Outside })
 		for _, c := range checks {
 			if !c.OK {
 				fail("%s: %s", f.Title, c.Note)
@@ -158,14 +160,12 @@ func Compare(passing []evidence.Test, now evidence.Test, f Finding) []Check {
 			effect.OK, effect.Note = false, fmt.Sprintf("the repaired step does something else: %s before, %s now.", effectWords(before), effectWords(after))
 		} else if after.Uncaught > before.Uncaught {
 			effect.OK, effect.Note = false, "the repaired step makes the page throw an error that nothing catches."
-		} else if w := effectWords(after); w != nothingSeen {
-			effect.Note, effect.Outside = effect.Note+": "+w, true
+		} else if after.Outside() {
+			effect.Note, effect.Outside = effect.Note+": "+effectWords(after), true
 		}
 	}
 	return []Check{steps, asserts, effect}
 }
-
-const nothingSeen = "nothing that shows outside the page"
 
 func effectWords(e evidence.Effect) string {
 	var out []string
@@ -181,7 +181,7 @@ func effectWords(e evidence.Effect) string {
 		out = append(out, "opens a dialog ("+e.Dialog+")")
 	}
 	if len(out) == 0 {
-		return nothingSeen
+		return "nothing that shows outside the page"
 	}
 	return strings.Join(out, ", ")
 }

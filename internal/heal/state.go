@@ -55,21 +55,25 @@ type failure struct {
 
 // Finding is what was found out about one failed test in one browser.
 type Finding struct {
-	TestID      string             `json:"testId"`
-	Browser     string             `json:"browser"`
-	Title       string             `json:"title"`
-	File        string             `json:"file"`
-	Class       Class              `json:"class"`
-	Why         string             `json:"why"`
-	Evidence    []string           `json:"evidence,omitempty"`
-	Confidence  float64            `json:"confidence"`
-	RunID       string             `json:"runId"` // in which it was seen
-	Step        *StepSeen          `json:"step,omitempty"`
-	Before      string             `json:"before,omitempty"` // part of the locator
-	After       string             `json:"after,omitempty"`  // what is to stand there
-	Outcome     relocate.Outcome   `json:"outcome,omitempty"`
-	P           float64            `json:"p,omitempty"`
-	Margin      float64            `json:"margin,omitempty"`
+	TestID     string           `json:"testId"`
+	Browser    string           `json:"browser"`
+	Title      string           `json:"title"`
+	File       string           `json:"file"`
+	Class      Class            `json:"class"`
+	Why        string           `json:"why"`
+	Evidence   []string         `json:"evidence,omitempty"`
+	Confidence float64          `json:"confidence"`
+	RunID      string           `json:"runId"` // in which it was seen
+	Step       *StepSeen        `json:"step,omitempty"`
+	Before     string           `json:"before,omitempty"` // part of the locator
+	After      string           `json:"after,omitempty"`  // what is to stand there
+	Outcome    relocate.Outcome `json:"outcome,omitempty"`
+	P          float64          `json:"p,omitempty"`
+	Margin     float64          `json:"margin,omitempty"`
+	// ByDeed says that nothing that named the element names it still, so that only what it does can
+	// show that it is the one.
+	ByDeed      bool               `json:"byDeed,omitempty"`
+	EffectSeen  bool               `json:"effectSeen,omitempty"` // outside the page, the same as before
 	Candidates  []CandidateSeen    `json:"candidates,omitempty"`
 	Edit        int                `json:"edit"`            // of the session's edits; -1 for none
 	Part        int                `json:"part"`            // of the locator that is broken

@@ -180,7 +180,7 @@ const maxSteady = 60
 var passing = []*regexp.Regexp{
 	regexp.MustCompile(`\d{3,}`),
 	regexp.MustCompile(`\d[.,:/-]\d`),
-	regexp.MustCompile(`(?i)^\W*\d+\W*$|\b\d+\s*(?:items?|results?|left|new|unread|min(?:utes?)?|hours?|days?|seconds?|ago|st|nd|rd|th|%|€|\$|£)`),
+	regexp.MustCompile(`(?i)^\W*\d+(?:\s+\p{L}+)?\W*$|\b\d+\s*(?:items?|results?|left|new|unread|min(?:utes?)?|hours?|days?|seconds?|ago|st|nd|rd|th|%|€|\$|£)`),
 	regexp.MustCompile(`[€$£¥]\s*\d`),
 	regexp.MustCompile(`(?i)[0-9a-f]{8}-[0-9a-f]{4}-`),
 	regexp.MustCompile(`(?i)\b(?:[0-9]+[a-f]|[a-f]+[0-9])[0-9a-f]{4,}\b`),
