@@ -17,23 +17,28 @@ import (
 
 // order is what the browser is asked to do: see driver.mjs.
 type order struct {
-	ID      int              `json:"id"`
-	Base    string           `json:"base"`
-	Setup   []request        `json:"setup,omitempty"`
-	Steps   []step           `json:"steps"`
-	Change  *change          `json:"change,omitempty"`
-	Replace map[int]string   `json:"replace,omitempty"` // locators, by step
-	Remove  *at              `json:"remove,omitempty"`  // what this step's locator finds is taken away first
-	Oracle  bool             `json:"oracle,omitempty"`  // locators know the truth
-	Styles  map[int][]string `json:"styles,omitempty"`  // other locators of which to say whether they find the same
-	Trace   string           `json:"trace,omitempty"`
+	ID      int            `json:"id"`
+	Base    string         `json:"base"`
+	Setup   []request      `json:"setup,omitempty"`
+	Steps   []step         `json:"steps"`
+	Change  *change        `json:"change,omitempty"`
+	Replace map[int]string `json:"replace,omitempty"` // locators, by step
+	// Sabotage breaks what a step's own locator finds, just before it.
+	Sabotage *sabotage        `json:"sabotage,omitempty"`
+	Oracle   bool             `json:"oracle,omitempty"` // locators know the truth
+	Styles   map[int][]string `json:"styles,omitempty"` // other locators of which to say whether they find the same
+	Trace    string           `json:"trace,omitempty"`
 	// Patience is how long steps from the change on may take, in milliseconds; 0 for long:
 	// where they are expected to pass.
 	Patience int `json:"patience,omitempty"`
 }
 
-type at struct {
-	Step int `json:"step"`
+// sabotage is one way to break the application under a step: "remove" (the element is gone),
+// "dead" (what is done to it has no effect), "request" (what is asked for is answered by an
+// error) or "words" (it says something else).
+type sabotage struct {
+	Step int    `json:"step"`
+	Kind string `json:"kind"`
 }
 
 // change is a mutation: from which step on, and what.
@@ -52,7 +57,9 @@ type result struct {
 	Applied bool             `json:"applied"`
 	Right   map[int]string   `json:"right"`  // of replaced steps: "right", "wrong", "none", "many"
 	Styles  map[int][]string `json:"styles"` // those that do
-	Broken  string           `json:"broken"` // the driver's own failure
+	// Sabotaged says that there was something to break.
+	Sabotaged bool   `json:"sabotaged"`
+	Broken    string `json:"broken"` // the driver's own failure
 }
 
 // driver is the process with the browser. It may be asked by many at once.

@@ -87,7 +87,7 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	defer d.close()
-	b := &bench{driver: d, model: model, temp: temp, known: map[*flow][]evidence.Test{}, styles: map[*flow]map[int][]string{}}
+	b := &bench{driver: d, model: model, temp: temp, known: map[*flow][]evidence.Test{}, styles: map[*flow]map[int][]string{}, seen: map[noticing]bool{}}
 	flows, steps := 0, 0
 	var failures []error
 	var learning sync.WaitGroup
@@ -142,6 +142,7 @@ func run(ctx context.Context, o options) error {
 func (b *bench) judge(ctx context.Context, next func() (mutant, bool), n int, o options) ([]verdict, error) {
 	var mu sync.Mutex
 	var out []verdict
+	begin := time.Now()
 	var failed error
 	issued, errs, done, ended := 0, 0, map[int]verdict{}, false
 	enough := func() bool { // all before the last one that counts are there
@@ -189,6 +190,9 @@ func (b *bench) judge(ctx context.Context, next func() (mutant, bool), n int, o 
 					}
 				}
 				done[at] = v
+				if len(done)%100 == 0 {
+					fmt.Printf("%d mutants were run in %.0f s\n", len(done), time.Since(begin).Seconds())
+				}
 				if o.show && (err != nil || v.class == "judged" && (m.must && !v.healed || v.wrong || !m.must && v.before)) {
 					fmt.Printf("%s: %s, before proof %v, after %v, wrong %v: %s\n", &m, v.outcome, v.before, v.after, v.wrong, v.why)
 				}

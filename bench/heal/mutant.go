@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -40,15 +41,20 @@ func (m *mutant) String() string {
 // verdict is what became of a mutant.
 type verdict struct {
 	mutant
-	class    string // "harmless" (the test passes), "inapplicable", "invalid" (nothing could heal it), "judged"
-	outcome  relocate.Outcome
-	healed   bool // proven, and the right elements
-	wrong    bool // said to heal with another element
-	before   bool // said to heal, before proof
-	after    bool // and the proof let it through
-	why      string
-	match    time.Duration // of the slowest matching
-	sabotage bool          // with the healed element gone the test failed
+	class   string // "harmless" (the test passes), "inapplicable", "invalid" (nothing could heal it), "judged"
+	outcome relocate.Outcome
+	healed  bool // proven, and the right elements
+	wrong   bool // said to heal with another element
+	before  bool // said to heal, before proof
+	after   bool // and the proof let it through
+	why     string
+	match   time.Duration // of the slowest matching
+	took    heal.Class    // what triage took the failure for
+	is      heal.Class    // what it is
+	// Of a further sabotage of a healed test: whether the old test, on the old application,
+	// noticed the same, and whether the healed one does. kind is "" where there was none.
+	kind     string
+	old, now bool
 }
 
 // bench is what mutants are run with.
@@ -60,6 +66,13 @@ type bench struct {
 	mu     sync.Mutex                // while flows are learned
 	known  map[*flow][]evidence.Test // passing runs
 	styles map[*flow]map[int][]string
+	seen   map[noticing]bool
+}
+
+// noticing is a question: whether a flow, as it is, notices a sabotage.
+type noticing struct {
+	flow *flow
+	sabotage
 }
 
 // learn runs a flow unchanged, twice, for evidence and to know in which other ways its elements
@@ -99,6 +112,17 @@ func (b *bench) learn(ctx context.Context, a *app, f *flow) error {
 		if asked[i] != nil && !slices.Contains(found[i], s.Locator) {
 			found[i] = append(found[i], s.Locator)
 		}
+	}
+	// Steps that share a locator are all to be found by what stands in its place.
+	for i := range f.steps {
+		found[i] = slices.DeleteFunc(found[i], func(code string) bool {
+			for j := range f.steps {
+				if asked[j] != nil && f.steps[j].Locator == f.steps[i].Locator && !slices.Contains(found[j], code) {
+					return true
+				}
+			}
+			return false
+		})
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -231,17 +255,30 @@ func (b *bench) heal(ctx context.Context, v *verdict, base order, r result, t ev
 	healed := map[int]string{}
 	first := -1
 	right := map[int]string{}
+	renamed := false
 	for range 5 {
 		t.Steps[r.Failed].Error = r.Error
 		begin := time.Now()
-		p := heal.Propose(b.model, t, r.Failed, passing)
+		j := heal.Triage(b.model, heal.Case{Message: r.Error, Failed: t, Step: r.Failed, Passing: passing})
 		v.match = max(v.match, time.Since(begin))
+		if v.took == "" {
+			v.took, v.is = j.Class, v.truth(r.Error)
+		}
+		v.outcome = relocate.Report
+		if j.Proposal == nil {
+			v.why = fmt.Sprintf("step %d: %s: %s", r.Failed, j.Class, j.Why)
+			return nil
+		}
+		p := *j.Proposal
 		v.outcome, v.why = p.Outcome, p.Why
-		if p.Outcome != relocate.Heal {
+		deed := p.ByDeed(relocate.DefaultLimits())
+		if p.Outcome != relocate.Heal && !deed {
 			v.why = fmt.Sprintf("step %d %q → %q: %s %s", r.Failed, p.Before, p.After, p.Why, shown(p))
 			return nil
 		}
-		v.before = true
+		if renamed = renamed || deed; !deed {
+			v.before = true
+		}
 		was := base.Steps[r.Failed].Locator
 		now := with(was, p)
 		if code, again := healed[r.Failed]; again {
@@ -300,17 +337,31 @@ func (b *bench) heal(ctx context.Context, v *verdict, base order, r result, t ev
 			return nil
 		}
 	}
-	gone := base
-	gone.Replace, gone.Remove, gone.Patience = healed, &at{first}, 1500
-	s, err := b.driver.do(gone)
+	outside := t.Steps[first].Effect.Outside()
+	base.Replace = healed
+	noticed, err := b.notices(base, sabotage{first, "remove"})
 	if err != nil {
 		return err
 	}
-	if v.sabotage = s.Failed >= 0; !v.sabotage {
+	if !noticed {
 		v.why = "with the healed element gone the test passes"
 		return nil
 	}
-	v.after, v.why = true, fmt.Sprintf("healed %v", healed)
+	if renamed && !outside { // what it does has to show that it is the one
+		kind := "dead"
+		if verb := base.Steps[first].Verb; checking(verb) {
+			kind = "words"
+		}
+		if noticed, err = b.notices(base, sabotage{first, kind}); err != nil {
+			return err
+		}
+		if !noticed {
+			v.outcome, v.why = relocate.Propose, "renamed, and the test does not notice when it does nothing"
+			return nil
+		}
+	}
+	v.outcome, v.before, v.after = relocate.Heal, true, true
+	v.why = fmt.Sprintf("healed %v", healed)
 	v.healed = !v.wrong
 	for i, x := range right {
 		if x != "right" && x != "gone" && !(x == "none" && base.Steps[i].Verb == "hidden") {
@@ -318,7 +369,61 @@ func (b *bench) heal(ctx context.Context, v *verdict, base order, r result, t ev
 			v.why = fmt.Sprintf("step %d: %s finds %s", i, healed[i], x)
 		}
 	}
+	if v.healed && v.must && v.seed%3 == 0 {
+		return b.compare(v, base, first)
+	}
 	return nil
+}
+
+// notices reports whether a test fails under a sabotage.
+func (b *bench) notices(o order, s sabotage) (bool, error) {
+	o.Sabotage, o.Patience = &s, 1500
+	r, err := b.driver.do(o)
+	if err == nil && !r.Sabotaged && r.Failed < 0 {
+		err = fmt.Errorf("there was nothing to break at step %d", s.Step)
+	}
+	return err == nil && r.Failed >= 0, err
+}
+
+// compare breaks the application further under a healed test, as under the old one before
+// anything had changed: what the old one noticed the healed one has to notice.
+func (b *bench) compare(v *verdict, base order, step int) (err error) {
+	kinds := []string{"dead", "request"}
+	switch verb := base.Steps[step].Verb; {
+	case verb == "text" || verb == "contains":
+		kinds = []string{"words"}
+	case checking(verb) || verb == "value" || verb == "checked":
+		return nil
+	}
+	s := sabotage{step, kinds[v.seed/3%len(kinds)]}
+	b.mu.Lock()
+	old, known := b.seen[noticing{v.flow, s}]
+	b.mu.Unlock()
+	if !known {
+		if old, err = b.notices(order{Base: base.Base, Setup: base.Setup, Steps: v.flow.steps}, s); err != nil {
+			return nil //nolint:nilerr // this step has nothing of the sort to break, so nothing is compared
+		}
+		b.mu.Lock()
+		b.seen[noticing{v.flow, s}] = old
+		b.mu.Unlock()
+	}
+	now, err := b.notices(base, s)
+	if err != nil {
+		return nil //nolint:nilerr // the same
+	}
+	v.kind, v.old, v.now = s.Kind, old, now
+	return nil
+}
+
+// truth answers what the failure of a mutant is.
+func (m *mutant) truth(message string) heal.Class {
+	switch {
+	case !m.must:
+		return cmp.Or(m.ops[0].class, heal.ApplicationBug)
+	case strings.Contains(message, "strict mode violation"):
+		return heal.Ambiguity
+	}
+	return heal.Drift
 }
 
 // with answers a locator with what is proposed in it.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"tas-service/internal/heal"
 	"tas-service/internal/relocate"
 )
 
@@ -16,6 +17,9 @@ type operator struct {
 	// when says to which steps it may apply; nil for all. The page has the last word: this
 	// only saves the way there.
 	when func(verb string, e *relocate.Element) bool
+	// class is why a test fails under it, of those after which the failure is to be reported;
+	// an application's bug where it is not said.
+	class heal.Class
 }
 
 var (
@@ -79,6 +83,9 @@ func numbered(verb string, e *relocate.Element) bool {
 	return e.Tag == "output" || !isField(verb, e) && strings.ContainsAny(e.Text, "0123456789")
 }
 func said(verb string, e *relocate.Element) bool { return !isControl(verb, e) && len(e.Text) > 2 }
+func worded(verb string, e *relocate.Element) bool {
+	return (verb == "text" || verb == "contains") && !isField(verb, e)
+}
 
 // fits reports whether an operator may break a step that knows an element by a locator.
 func (o operator) fits(verb, code string, e *relocate.Element) bool {
@@ -87,15 +94,15 @@ func (o operator) fits(verb, code string, e *relocate.Element) bool {
 
 // healing are the operators after which the control is still there.
 var healing = []operator{
-	{"id", false, byID, hasID}, {"class", false, byClass, hasClass}, {"class-hashed", false, byClass, hasClass}, {"testid", false, byTest, hasTestID}, {"testid-removed", false, byTest, hasTestID},
-	{"id-removed", false, byID, hasID}, {"attributes-removed", false, byClass, hasClass}, {"wrap", false, bySteps, nil}, {"wrap-deep", false, bySteps, nil}, {"nested-deeper", false, bySteps, nil},
-	{"move", false, bySteps, nil}, {"move-within", false, bySteps, nil}, {"reorder", false, bySteps, nil}, {"list-reordered", false, bySteps, hasRow}, {"row-inserted", false, bySteps, hasRow},
-	{"look-alike", false, byWords, nil}, {"look-alike-longer", false, byWords, pressable}, {"synonym", false, byWords, wordy}, {"translation", false, byWords, wordy}, {"text-longer", false, byExact, wordy},
-	{"text-shorter", false, byWords, twoWords}, {"letter-case", false, byExact, wordy}, {"blanks", false, byExact, twoWords}, {"punctuation", false, byExact, wordy}, {"icon", false, byExact, textual},
-	{"label", false, byLabel, labelled}, {"label-to-placeholder", false, byLabel, labelled}, {"aria-label", false, byWords, ariaLabelled}, {"aria-label-removed", false, byWords, ariaAndText},
-	{"placeholder", false, byPlace, hasHint}, {"title", false, byTitle, hasTitle}, {"tag", false, byTag, nil}, {"tag-bare", false, byTag, isButton}, {"heading-level", false, byTag, isHeading},
-	{"input-type", false, byTag, isInput}, {"landmark", false, byScope, nil}, {"region-name", false, nested, nil}, {"list-to-boxes", false, byRow, hasRow},
-	{"testid-prefix", true, byTest, hasTestID}, {"ids-renamed", true, byID, hasID}, {"classes-prefixed", true, byClass, hasClass},
+	{name: "id", breaks: byID, when: hasID}, {name: "class", breaks: byClass, when: hasClass}, {name: "class-hashed", breaks: byClass, when: hasClass}, {name: "testid", breaks: byTest, when: hasTestID}, {name: "testid-removed", breaks: byTest, when: hasTestID},
+	{name: "id-removed", breaks: byID, when: hasID}, {name: "attributes-removed", breaks: byClass, when: hasClass}, {name: "wrap", breaks: bySteps}, {name: "wrap-deep", breaks: bySteps}, {name: "nested-deeper", breaks: bySteps},
+	{name: "move", breaks: bySteps}, {name: "move-within", breaks: bySteps}, {name: "reorder", breaks: bySteps}, {name: "list-reordered", breaks: bySteps, when: hasRow}, {name: "row-inserted", breaks: bySteps, when: hasRow},
+	{name: "look-alike", breaks: byWords}, {name: "look-alike-longer", breaks: byWords, when: pressable}, {name: "synonym", breaks: byWords, when: wordy}, {name: "translation", breaks: byWords, when: wordy}, {name: "text-longer", breaks: byExact, when: wordy},
+	{name: "text-shorter", breaks: byWords, when: twoWords}, {name: "letter-case", breaks: byExact, when: wordy}, {name: "blanks", breaks: byExact, when: twoWords}, {name: "punctuation", breaks: byExact, when: wordy}, {name: "icon", breaks: byExact, when: textual},
+	{name: "label", breaks: byLabel, when: labelled}, {name: "label-to-placeholder", breaks: byLabel, when: labelled}, {name: "aria-label", breaks: byWords, when: ariaLabelled}, {name: "aria-label-removed", breaks: byWords, when: ariaAndText},
+	{name: "placeholder", breaks: byPlace, when: hasHint}, {name: "title", breaks: byTitle, when: hasTitle}, {name: "tag", breaks: byTag}, {name: "tag-bare", breaks: byTag, when: isButton}, {name: "heading-level", breaks: byTag, when: isHeading},
+	{name: "input-type", breaks: byTag, when: isInput}, {name: "landmark", breaks: byScope}, {name: "region-name", breaks: nested}, {name: "list-to-boxes", breaks: byRow, when: hasRow},
+	{name: "testid-prefix", page: true, breaks: byTest, when: hasTestID}, {name: "ids-renamed", page: true, breaks: byID, when: hasID}, {name: "classes-prefixed", page: true, breaks: byClass, when: hasClass},
 }
 
 // breaking are the operators after which a failure is to be reported.
@@ -104,5 +111,6 @@ var breaking = []operator{
 	{name: "hidden-by-sheet"}, {name: "renamed-disabled", when: isControl}, {name: "renamed-hidden"}, {name: "renamed-hidden-by-sheet"}, {name: "renamed-dead", when: pressable}, {name: "renamed-500", when: acting},
 	{name: "dead", when: pressable}, {name: "labels-swapped", breaks: byWords}, {name: "request-500", when: acting}, {name: "wrong-value", when: numbered}, {name: "off-by-one", when: numbered},
 	{name: "price-changed"}, {name: "wrong-words", when: said}, {name: "wrong-row", when: hasRow}, {name: "wrong-record", when: hasRow}, {name: "link-elsewhere", when: isLink},
-	{name: "renamed-link-elsewhere", when: isLink}, {name: "destructive", when: pressable}, {name: "became-text", when: isControl}, {name: "error-banner"}, {name: "sign-in-wall"}, {name: "covered", when: acting},
+	{name: "renamed-link-elsewhere", when: isLink}, {name: "destructive", when: pressable}, {name: "became-text", when: isControl}, {name: "error-banner"}, {name: "sign-in-wall", class: heal.Environment}, {name: "covered", when: acting, class: heal.Overlay},
+	{name: "other-page", when: isLink, class: heal.Flow}, {name: "offline", when: acting, class: heal.Environment}, {name: "unsteady", when: pressable, class: heal.Timing}, {name: "wording", when: worded, class: heal.Wording},
 }

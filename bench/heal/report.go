@@ -1,19 +1,23 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
+	"tas-service/internal/heal"
 	"tas-service/internal/relocate"
 )
 
 // tally counts verdicts of one kind.
 type tally struct {
-	judged, healed, proposed, reported, wrong, wrongAfter, before, after, sabotaged int
-	harmless, inapplicable, invalid, failed                                         int
+	judged, healed, proposed, reported, wrong, wrongAfter, before, after int
+	harmless, inapplicable, invalid, failed                              int
 }
 
 func (t *tally) add(v *verdict) {
@@ -42,7 +46,6 @@ func (t *tally) add(v *verdict) {
 	one(&t.wrongAfter, v.wrong && v.after)
 	one(&t.before, v.before)
 	one(&t.after, v.after)
-	one(&t.sabotaged, v.sabotage)
 	one(&t.proposed, v.outcome == relocate.Propose)
 	one(&t.reported, v.outcome == relocate.Report)
 }
@@ -121,6 +124,8 @@ func report(all []verdict, took time.Duration) {
 	fmt.Printf("wrong element:                before proof %s, after %s\n", share(single.wrong+paired.wrong, single.judged+paired.judged), share(single.wrongAfter+paired.wrongAfter, single.judged+paired.judged))
 	fmt.Printf("must not be healed:           said to heal before proof %s\n", share(not.before, not.judged))
 	fmt.Printf("                              false heals, after proof  %s\n", share(not.after, not.judged))
+	f1 := triaged(all)
+	had, kept := kills(all)
 	slices.Sort(match)
 	at := func(p float64) float64 {
 		if len(match) == 0 {
@@ -134,11 +139,77 @@ func report(all []verdict, took time.Duration) {
 		"single": single.judged, "singleHealed": of(single.healed, single.judged), "paired": paired.judged, "pairedHealed": of(paired.healed, paired.judged),
 		"proposed": of(single.proposed+paired.proposed, single.judged+paired.judged), "reported": of(single.reported+paired.reported, single.judged+paired.judged),
 		"wrongElement": single.wrong + paired.wrong, "wrongElementAfterProof": single.wrongAfter + paired.wrongAfter,
-		"not": not.judged, "falseHealsBeforeProof": not.before, "falseHeals": not.after, "matchP50Ms": at(0.5), "matchP99Ms": at(0.99), "seconds": math.Round(took.Seconds()),
+		"not": not.judged, "falseHealsBeforeProof": not.before, "falseHeals": not.after, "matchP50Ms": at(0.5), "matchP99Ms": at(0.99), "triageF1": f1, "killsOfOld": had, "killsKept": kept, "seconds": math.Round(took.Seconds()),
 	})
 	if err != nil {
 		fmt.Println("the figures cannot be written:", err)
 		return
 	}
 	fmt.Println(string(text))
+}
+
+// triaged prints how well triage knew the failures of the mutants, by class, and answers F1.
+func triaged(all []verdict) map[heal.Class]float64 {
+	type counts struct{ hit, took, is int }
+	by := map[heal.Class]*counts{}
+	of := func(c heal.Class) *counts {
+		if by[c] == nil {
+			by[c] = &counts{}
+		}
+		return by[c]
+	}
+	mixed := map[string]int{}
+	for i := range all {
+		v := &all[i]
+		if v.class != "judged" || v.took == "" || !v.must && strings.HasPrefix(v.ops[0].name, "renamed") { // these have two causes
+			continue
+		}
+		of(v.is).is++
+		of(v.took).took++
+		if v.is == v.took {
+			of(v.is).hit++
+		} else {
+			mixed[fmt.Sprintf("%s taken for %s", v.is, v.took)]++
+		}
+	}
+	out := map[heal.Class]float64{}
+	fmt.Printf("\n%-18s %8s %8s %9s %7s %6s\n", "triage", "are", "taken", "precision", "recall", "F1")
+	for _, c := range heal.Classes() {
+		n := by[c]
+		if n == nil {
+			continue
+		}
+		precision, recall := float64(n.hit)/float64(max(1, n.took)), float64(n.hit)/float64(max(1, n.is))
+		if n.is > 0 {
+			out[c] = math.Round(2e3*float64(n.hit)/float64(n.took+n.is)) / 1e3
+		}
+		fmt.Printf("%-18s %8d %8d %9.3f %7.3f %6.3f\n", c, n.is, n.took, precision, recall, out[c])
+	}
+	for _, what := range slices.SortedFunc(maps.Keys(mixed), func(a, b string) int { return cmp.Or(mixed[b]-mixed[a], strings.Compare(a, b)) }) {
+		fmt.Printf("  %d %s\n", mixed[what], what)
+	}
+	return out
+}
+
+// kills prints what healed tests notice of what the old ones noticed.
+func kills(all []verdict) (had, kept int) {
+	fmt.Printf("\n%-10s %8s %8s %8s\n", "sabotage", "tried", "old", "healed")
+	for _, kind := range []string{"dead", "request", "words"} {
+		tried, old, now := 0, 0, 0
+		for i := range all {
+			if v := &all[i]; v.class == "judged" && v.kind == kind {
+				tried++
+				if v.old {
+					old++
+					if v.now {
+						now++
+					}
+				}
+			}
+		}
+		had, kept = had+old, kept+now
+		fmt.Printf("%-10s %8d %8d %8d\n", kind, tried, old, now)
+	}
+	fmt.Printf("kills of the old test that the healed one kept: %s\n", share(kept, had))
+	return had, kept
 }

@@ -37,14 +37,16 @@ async function run(order) {
           code = `locator('[data-tas-truth="${i}"]')`;
         if (order.replace?.[i])
           answer.right[i] = await changes.right(i, code);
-        if (order.remove && i === order.remove.step)
-          await locate(page, code).evaluateAll(all => all.forEach(e => e.remove()));
       }
+      const broken = Math.min(order.change?.step ?? Infinity, order.sabotage?.step ?? Infinity);
+      const acting = { timeout: i >= broken ? order.patience ?? patient : patient };
+      if (order.sabotage?.step === i)
+        answer.sabotaged = await sabotage(page, code, order.sabotage.kind, acting);
       try {
-        await act(page, step, code, { timeout: order.change && i >= order.change.step ? order.patience ?? patient : patient });
+        await act(page, step, code, acting);
       } catch (error) {
         answer.failed = i;
-        answer.error = String(error.message).replace(/\x1b\[[0-9;]*m/g, '').slice(0, 600);
+        answer.error = String(error.message).replace(/\x1b\[[0-9;]*m/g, '').slice(0, 2000);
         break;
       }
       if (order.styles?.[i])
@@ -92,6 +94,23 @@ async function act(page, { verb, value }, code, acting) {
   throw new Error(`nobody knows ${verb}`);
 }
 
+/** Breaks the application under what a locator finds, and nothing else; whether it found anything. */
+async function sabotage(page, code, kind, acting) {
+  const target = locate(page, code);
+  if (!await target.first().waitFor({ state: 'attached', timeout: acting.timeout }).then(() => true, () => false))
+    return false;
+  await page.evaluate(operators);
+  if (kind === 'request')
+    await refuse(page, 500);
+  return target.evaluateAll((all, kind) => all.filter(e => window.__tas.sabotage(e, kind)).length > 0, kind);
+}
+
+/** Answers what the page's own code asks for, and navigations, with an error; status 0 for no answer at all. */
+async function refuse(page, status) {
+  await page.route('**/*', (route, request) => !['xhr', 'fetch', 'document'].includes(request.resourceType()) ? route.continue()
+    : status ? route.fulfill({ status, contentType: 'text/html', body: '<h1>Internal Server Error</h1>' }) : route.abort('connectionrefused'));
+}
+
 /** Which of some locators find the one element that a step's own locator finds, and nothing else. */
 async function sameAs(page, code, others) {
   const out = [];
@@ -133,8 +152,9 @@ class Changes {
       return false;
     const done = await page.evaluate(c => window.__tas.apply(c), { ops: order.change.ops, seed: order.change.seed, step: this.first ? i : order.steps[i].locator === own ? i : -1, kind: order.steps[i].verb });
     if (done && order.change.ops.some(o => /500$/.test(o)))
-      await page.route('**/*', (route, request) => ['xhr', 'fetch', 'document'].includes(request.resourceType())
-        ? route.fulfill({ status: 500, contentType: 'text/html', body: '<h1>Internal Server Error</h1>' }) : route.continue());
+      await refuse(page, 500);
+    if (done && order.change.ops.includes('offline'))
+      await refuse(page, 0);
     this.first = false;
     return done;
   }

@@ -91,7 +91,12 @@ const not = {
   },
   'link-elsewhere': e => {
     const l = e.closest('a[href]');
-    return !!l && (l.setAttribute('href', pick(['/nowhere', '/?elsewhere=1', '#'])), e);
+    return !!l && (l.setAttribute('href', pick(['/nowhere', '/nowhere/else', '#'])), e);
+  },
+  'other-page': e => {
+    const l = e.closest('a[href^="/"]');
+    const others = [...document.querySelectorAll('a[href^="/"]')].filter(x => x.pathname !== l?.pathname && x.pathname !== location.pathname);
+    return !!l && others.length > 0 && (l.setAttribute('href', pick(others).getAttribute('href')), e);
   },
   'renamed-link-elsewhere': e => e.tagName === 'A' && e.hasAttribute('href') && rename(e) && not['link-elsewhere'](e),
   destructive: e => {
@@ -102,6 +107,14 @@ const not = {
     return other;
   },
   'became-text': e => /^(input|select|textarea|button)$/i.test(e.tagName) && (e.replaceWith(make('span', {}, e.value || mainText(e))), e),
+  'wording': e => !isField(e) && /^(text|contains)$/.test(state.verb) && /\p{L}{3}/u.test(mainText(e)) && setText(e, translated(mainText(e), 'syn') || mainText(e) + ' now') && e,
+  unsteady: e => {
+    if (checks.includes(state.verb) || isField(e))
+      return false;
+    e.animate([{ transform: 'translateX(0)' }, { transform: 'translateX(40px)' }], { duration: 300, iterations: Infinity, direction: 'alternate' });
+    return e;
+  },
+  offline: e => !checks.includes(state.verb) && e,
   'error-banner': e => {
     const root = e.closest('main, [role=main], section, .swagger-ui, body');
     root.replaceChildren(make('div', { role: 'alert', class: 'error' }, pick(['Something went wrong. Please try again later.', 'An error occurred', '500: Internal error'])));

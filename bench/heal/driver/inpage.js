@@ -195,6 +195,23 @@ window.__tas = {
     }
     return did;
   },
+  /** Breaks what a test's own locator found: see driver.mjs. */
+  sabotage(e, kind) {
+    switch (kind) {
+      case 'remove': return e.remove(), true;
+      case 'words': return setText(e, 'Something else entirely');
+      case 'dead': {
+        const was = e.value, checked = e.checked, chosen = e.selectedIndex;
+        if (/^(input|textarea|select)$/i.test(e.tagName)) // nor does it keep what is done to it
+          window.addEventListener('input', event => {
+            if (event.target === e)
+              e.type === 'checkbox' || e.type === 'radio' ? e.checked = checked : e.tagName === 'SELECT' ? e.selectedIndex = chosen : e.value = was;
+          }, true);
+        dead(e);
+      }
+    }
+    return true;
+  },
   point(i) {
     const e = every().find(e => e.__tasSteps?.has(i));
     e?.setAttribute('data-tas-truth', i);
