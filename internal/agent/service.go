@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"tas-service/internal/account"
@@ -72,15 +73,11 @@ type Step struct {
 
 // Note adds an event to those that are saved with the session.
 func (st *Step) Note(kind EventKind, format string, args ...any) {
-	st.note("", kind, format, args...)
+	st.NoteRun("", kind, format, args...)
 }
 
 // NoteRun adds an event about a trial.
 func (st *Step) NoteRun(runID string, kind EventKind, format string, args ...any) {
-	st.note(runID, kind, format, args...)
-}
-
-func (st *Step) note(runID string, kind EventKind, format string, args ...any) {
 	st.events = append(st.events, Event{SessionID: st.ID, At: st.Now, Kind: kind, RunID: runID, Text: clip(fmt.Sprintf(format, args...))})
 }
 
@@ -92,7 +89,7 @@ const maxText = 4000
 
 func clip(s string) string {
 	if len(s) > maxText {
-		return s[:maxText] + "…"
+		return strings.ToValidUTF8(s[:maxText], "") + "…"
 	}
 	return s
 }

@@ -107,9 +107,6 @@ func (g *Gatherer) Step(ctx context.Context) error {
 	}
 }
 
-// resultsAtOnce is how many results are read at once.
-const resultsAtOnce = 200
-
 func (g *Gatherer) gather(ctx context.Context, o Order) error {
 	r, err := g.Runs.Run(ctx, o.RunID)
 	if fault.KindOf(err) == fault.NotFound {
@@ -119,26 +116,19 @@ func (g *Gatherer) gather(ctx context.Context, o Order) error {
 		return err
 	}
 	began, kept, bytes := g.Clock(), 0, int64(0)
-	for after := -1; ; {
-		results, err := g.Runs.Results(ctx, run.ResultQuery{RunID: r.ID, Statuses: []run.Status{run.StatusPassed}, After: after, Limit: resultsAtOnce})
+	for x, err := range run.AllResults(ctx, g.Runs, run.ResultQuery{RunID: r.ID, Statuses: []run.Status{run.StatusPassed}}) {
 		if err != nil {
 			return err
 		}
-		for _, x := range results {
-			after = x.Position
-			if x.Setup || x.RepeatEach > 0 {
-				continue
-			}
-			n, err := g.keep(ctx, r, x)
-			if err != nil {
-				return err
-			}
-			if n > 0 {
-				kept, bytes = kept+1, bytes+n
-			}
+		if x.Setup || x.RepeatEach > 0 {
+			continue
 		}
-		if len(results) < resultsAtOnce {
-			break
+		n, err := g.keep(ctx, r, x)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			kept, bytes = kept+1, bytes+n
 		}
 	}
 	g.Log.Info("evidence was read", "run", r.ID, "tests", kept, "traceBytes", bytes, "took", g.Clock().Sub(began).Round(time.Millisecond))

@@ -281,22 +281,17 @@ func (s *Service) sharing(ctx context.Context, x *agent.Step, st *state, r run.R
 			add(ids...)
 		}
 	}
-	for after := -1; len(changed) > 0; {
-		page, err := s.Records.Results(ctx, run.ResultQuery{RunID: r.ID, After: after, Limit: resultsAtOnce})
-		if err != nil {
-			return nil, err
-		}
-		for _, o := range page {
-			after = o.Position
+	if len(changed) > 0 {
+		for o, err := range run.AllResults(ctx, s.Records, run.ResultQuery{RunID: r.ID}) {
+			if err != nil {
+				return nil, err
+			}
 			if o.Status.Failing() && !slices.Contains(x.TestIDs, o.TestID) {
 				st.Others = append(st.Others, o.TestID)
 			}
 			if changed[o.File] && !o.Setup {
 				add(o.TestID)
 			}
-		}
-		if len(page) < resultsAtOnce {
-			break
 		}
 	}
 	known, err := s.Runs.Store.UnknownTests(ctx, r.ProjectID, out)
@@ -316,7 +311,7 @@ func (st *state) newlyFailed(results []run.Result) (out []string) {
 
 // fellBefore reports whether a result failed in the run that is healed.
 func (st *state) fellBefore(o run.Result) bool {
-	return st.failedBefore(o) || slices.ContainsFunc(st.Failures, func(f failure) bool { return f.TestID == o.TestID && f.Browser == o.Browser })
+	return slices.Contains(st.Others, o.TestID) || slices.ContainsFunc(st.Failures, func(f failure) bool { return f.TestID == o.TestID && f.Browser == o.Browser })
 }
 
 // judgeShared notes which other tests fail with the repair, twice, that did not fail before,
@@ -342,9 +337,6 @@ func (s *Service) judgeShared(x *agent.Step, st *state, t run.Run, results, once
 	}
 	x.NoteRun(t.ID, agent.Ran, "%d other tests were executed with the repair: %d of them fail that did not before.", st.Proof.Shared, len(st.Proof.SharedFailed))
 }
-
-// failedBefore reports whether a test failed in the run that is healed, for a reason of its own.
-func (st *state) failedBefore(o run.Result) bool { return slices.Contains(st.Others, o.TestID) }
 
 // CheckPatch says what is wrong with a patch that was made where the tests' own code runs: it
 // has to be the edits that were ordered and nothing else. nil when nothing is.

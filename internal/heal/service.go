@@ -3,8 +3,6 @@ package heal
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -98,7 +96,6 @@ type Started struct {
 const (
 	maxGroups = 50  // sessions of one batch
 	maxTests  = 300 // results of one session; further ones that fail in the same way are left out
-	maxOnce   = 255 // bytes of a OnceKey
 )
 
 // lost are errors after which nothing is known of what the test itself would say.
@@ -137,7 +134,7 @@ func (s *Service) start(ctx context.Context, actor account.Actor, in StartInput,
 	if err := s.check(ctx, p, &in); err != nil {
 		return Started{}, err
 	}
-	once, err := onceOf(in)
+	once, err := run.NewOnce(in.OnceKey, in)
 	if err != nil {
 		return Started{}, err
 	}
@@ -168,7 +165,7 @@ func (s *Service) start(ctx context.Context, actor account.Actor, in StartInput,
 		ss = append(ss, agent.Session{ID: newID(), BatchID: b.ID, ProjectID: p.ID, RunID: r.ID, Kind: agent.Heal, Status: agent.Queued,
 			Title: title(g), TestIDs: ids, State: st.save(), CreatedAt: now})
 	}
-	earlier, err := s.Store.CreateBatch(ctx, b, ss, once, onlyFirst)
+	earlier, err := s.Store.CreateBatch(ctx, b, ss, (*agent.Once)(once), onlyFirst)
 	if err != nil {
 		return Started{}, err
 	}
@@ -207,42 +204,18 @@ func (s *Service) check(ctx context.Context, p project.Project, in *StartInput) 
 	return nil
 }
 
-func onceOf(in StartInput) (*agent.Once, error) {
-	if in.OnceKey == "" {
-		return nil, nil
-	}
-	if len(in.OnceKey) > maxOnce || strings.ContainsFunc(in.OnceKey, func(r rune) bool { return r < 0x20 || r == 0x7f || r == '\uFFFD' }) {
-		return nil, fault.New(fault.Invalid, "The Idempotency-Key cannot be kept.").WithFix("Use a UUID, or the ID of the pipeline's job.").
-			At("header.Idempotency-Key", "at most %d letters, digits and signs", maxOnce)
-	}
-	text, err := json.Marshal(in)
-	if err != nil {
-		return nil, fault.Wrap(err, fault.Internal, "fingerprint a request")
-	}
-	return &agent.Once{Key: in.OnceKey, Fingerprint: fmt.Sprintf("%x", sha256.Sum256(text))}, nil
-}
-
-// resultsAtOnce is how many results are read at once.
-const resultsAtOnce = 500
-
 // failed answers what failed in a run by itself, and what passed only because it was recovered
 // while it ran; what a person called a bug is left alone.
 func (s *Service) failed(ctx context.Context, r run.Run) (out []run.Result, err error) {
-	for after := -1; ; {
-		page, err := s.Records.Results(ctx, run.ResultQuery{RunID: r.ID, Statuses: []run.Status{run.StatusFailed, run.StatusRecovered}, After: after, Limit: resultsAtOnce})
+	for x, err := range run.AllResults(ctx, s.Records, run.ResultQuery{RunID: r.ID, Statuses: []run.Status{run.StatusFailed, run.StatusRecovered}}) {
 		if err != nil {
 			return nil, err
 		}
-		for _, x := range page {
-			after = x.Position
-			if x.Error == nil || !slices.Contains(lost, x.Error.Code) {
-				out = append(out, x)
-			}
-		}
-		if len(page) < resultsAtOnce {
-			return out, nil
+		if x.Error == nil || !slices.Contains(lost, x.Error.Code) {
+			out = append(out, x)
 		}
 	}
+	return out, nil
 }
 
 // chosen answers the failures of some tests: fault.Invalid where one of them did not fail.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"tas-service/internal/account"
 	"tas-service/internal/agent"
 	"tas-service/internal/attempt"
 	"tas-service/internal/fault"
@@ -86,7 +87,7 @@ func (s *Service) Abandon(ctx context.Context, x agent.Session) error {
 	}
 	var errs []error
 	for _, id := range st.Trials {
-		errs = append(errs, s.Runs.CancelTrial(ctx, id, string("service")))
+		errs = append(errs, s.Runs.CancelTrial(ctx, id, string(account.ViaService)))
 	}
 	return errors.Join(errs...)
 }
@@ -131,19 +132,13 @@ func (s *Service) awaited(ctx context.Context, x *agent.Step, st *state, what st
 		return t, nil, false, s.try(ctx, x, st, t, what, t.Selection.TestIDs, t.Trial.Trial)
 	}
 	var out []run.Result
-	for after := -1; ; {
-		page, err := s.Records.Results(ctx, run.ResultQuery{RunID: t.ID, After: after, Limit: resultsAtOnce})
+	for res, err := range run.AllResults(ctx, s.Records, run.ResultQuery{RunID: t.ID}) {
 		if err != nil {
 			return t, nil, false, err
 		}
-		for _, res := range page {
-			after = res.Position
-			out = append(out, res)
-		}
-		if len(page) < resultsAtOnce {
-			return t, out, true, nil
-		}
+		out = append(out, res)
 	}
+	return t, out, true, nil
 }
 
 // begin has the failing tests executed again, unchanged: some pass then, and of the others a

@@ -19,9 +19,8 @@ import (
 // Bounds of what a message tells.
 const (
 	failuresTold = 20
-	resultsRead  = 1000 // at once
-	runsLooked   = 200  // back, for the run before
-	bugsToPeople = 10   // messages about bugs of one run, in a chat or a mailbox
+	runsLooked   = 200 // back, for the run before
+	bugsToPeople = 10  // messages about bugs of one run, in a chat or a mailbox
 )
 
 // newsFor is how long after its end a run is told of. Actions of messages are kept longer.
@@ -131,27 +130,19 @@ func (s *Service) told(ctx context.Context, r run.Run) (*Run, []string, error) {
 		out.Error = firstLine(r.Error.Message)
 	}
 	var keys []string
-	for after := -1; ; {
-		rs, err := s.Runs.Results(ctx, run.ResultQuery{RunID: r.ID, Statuses: []run.Status{run.StatusFailed, run.StatusBug}, After: after, Limit: resultsRead})
+	for x, err := range run.AllResults(ctx, s.Runs, run.ResultQuery{RunID: r.ID, Statuses: []run.Status{run.StatusFailed, run.StatusBug}}) {
 		if err != nil {
 			return nil, nil, err
 		}
-		for i := range rs {
-			x := &rs[i]
-			after = x.Position
-			if x.BugKey != "" && !slices.Contains(keys, x.BugKey) {
-				keys = append(keys, x.BugKey)
-			}
-			if len(out.Failures) < failuresTold {
-				f := Failure{Title: tidy(strings.Join(x.TitlePath, " › "), 500), File: tidy(x.File, 500), Bug: x.BugKey}
-				if x.Error != nil {
-					f.Error = firstLine(x.Error.Message)
-				}
-				out.Failures = append(out.Failures, f)
-			}
+		if x.BugKey != "" && !slices.Contains(keys, x.BugKey) {
+			keys = append(keys, x.BugKey)
 		}
-		if len(rs) < resultsRead {
-			break
+		if len(out.Failures) < failuresTold {
+			f := Failure{Title: tidy(strings.Join(x.TitlePath, " › "), 500), File: tidy(x.File, 500), Bug: x.BugKey}
+			if x.Error != nil {
+				f.Error = firstLine(x.Error.Message)
+			}
+			out.Failures = append(out.Failures, f)
 		}
 	}
 	before, err := s.before(ctx, r)

@@ -60,7 +60,9 @@ func (s *Service) Start(ctx context.Context, actor account.Actor, in StartInput)
 	if err := actor.MayAs(account.RoleMember, actor.ProjectID, "project"); err != nil {
 		return Run{}, err
 	}
-	once, err := onceOf(in)
+	asked := in
+	asked.OnceKey = ""
+	once, err := NewOnce(in.OnceKey, asked)
 	if err != nil {
 		return Run{}, err
 	}
@@ -129,26 +131,25 @@ func startedBy(a account.Actor) string {
 	return a.By()
 }
 
-func onceOf(in StartInput) (*Once, error) {
-	if in.OnceKey == "" {
+// NewOnce answers the identity of a call by the key that its caller gave and what was asked for;
+// nil where there is no key, and fault.Invalid where it cannot be kept.
+func NewOnce(key string, what any) (*Once, error) {
+	if key == "" {
 		return nil, nil
 	}
-	if len(in.OnceKey) > maxOnceKey {
+	if len(key) > maxOnceKey {
 		return nil, fault.New(fault.Invalid, "The Idempotency-Key has more than %d characters.", maxOnceKey).WithFix("Use a UUID, or the ID of the pipeline's job.").
 			At("header.Idempotency-Key", "too long")
 	}
-	if strings.ContainsFunc(in.OnceKey, func(r rune) bool { return r < 0x20 || r == 0x7f || r == '\uFFFD' }) {
+	if strings.ContainsFunc(key, func(r rune) bool { return r < 0x20 || r == 0x7f || r == '\uFFFD' }) {
 		return nil, fault.New(fault.Invalid, "The Idempotency-Key has characters that cannot be kept.").WithFix("Use a UUID, or the ID of the pipeline's job.").
 			At("header.Idempotency-Key", "letters, digits and signs only")
 	}
-	once := &Once{Key: in.OnceKey}
-	in.OnceKey = ""
-	text, err := json.Marshal(in)
+	text, err := json.Marshal(what)
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Internal, "fingerprint a request")
 	}
-	once.Fingerprint = fmt.Sprintf("%x", sha256.Sum256(text))
-	return once, nil
+	return &Once{Key: key, Fingerprint: fmt.Sprintf("%x", sha256.Sum256(text))}, nil
 }
 
 func (s *Service) check(ctx context.Context, p project.Project, in *StartInput) error {
