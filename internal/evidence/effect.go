@@ -64,7 +64,7 @@ func (h har) request() (request, bool) {
 	default:
 		return request{}, false
 	}
-	path, ok := template(h.Request.URL)
+	path, ok := Template(h.Request.URL)
 	return request{at: h.Monotonic, Call: Call{Method: strings.ToUpper(clip(h.Request.Method)), Path: path, Status: max(h.Response.Status, 0), Unreached: refused}}, ok
 }
 
@@ -111,8 +111,8 @@ func (t *tracing) effect(c *call, next float64) (e Effect) {
 			}
 		}
 	}
-	from, _ := template(before) // "" for about:blank
-	if to, ok := template(after); ok && to != from {
+	from, _ := Template(before) // "" for about:blank
+	if to, ok := Template(after); ok && to != from {
 		e.Navigated = to
 	}
 	return e
@@ -121,10 +121,10 @@ func (t *tracing) effect(c *call, next float64) (e Effect) {
 // changing are parts of a path that name one thing among many.
 var changing = regexp.MustCompile(`^(?:\d+|[0-9a-fA-F]{8}-[0-9a-fA-F-]{27,}|[0-9a-fA-F]{16,}|[A-Za-z0-9_-]*\d[A-Za-z0-9_-]{19,}|\d{4}-\d{2}-\d{2})$`)
 
-// template answers an address without what differs from one run to the next: no port of
+// Template answers an address without what differs from one run to the next: no port of
 // loopback, numbers and IDs as {}, of the query only the names, sorted. false for what is no
 // address of a server.
-func template(raw string) (string, bool) {
+func Template(raw string) (string, bool) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return "", false
@@ -150,7 +150,3 @@ func template(raw string) (string, bool) {
 	}
 	return clip(out), true
 }
-
-// Template answers an address without what differs from one run to the next; false for what
-// is no address of a server.
-func Template(raw string) (string, bool) { return template(raw) }

@@ -189,7 +189,7 @@ func TestTemplate(t *testing.T) {
 		t.Fatalf("%d cases: %v", len(cases), err)
 	}
 	for in, want := range cases {
-		if got, _ := template(in); got != want {
+		if got, _ := Template(in); got != want {
 			t.Errorf("%s: %q, want %q", in, got, want)
 		}
 	}

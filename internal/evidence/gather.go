@@ -43,8 +43,9 @@ type Gatherer struct {
 	// Leading, when set, reports whether this one of several services gathers.
 	Leading func() bool
 	Wake    func()
-	// Compared, when set, hears of each test what a run recorded and what earlier ones did.
-	Compared func(ctx context.Context, r run.Run, x run.Result, now Test, older []Test) error
+	// Compared, when set, hears of each test what a run recorded, and may ask what earlier ones
+	// did: that costs reading them.
+	Compared func(ctx context.Context, r run.Run, x run.Result, now Test, older func() ([]Test, error)) error
 }
 
 // Environment answers under which name evidence of a run is kept: the default environment has
@@ -156,10 +157,10 @@ func (g *Gatherer) keep(ctx context.Context, r run.Run, x run.Result) (int64, er
 		}
 		t.Within(x.File)
 		if g.Compared != nil {
-			_, older, err := g.Shelf.Of(ctx, r.ProjectID, x.TestID, x.Browser, Environment(r))
-			if err == nil {
-				err = g.Compared(ctx, r, x, t, older)
-			}
+			err := g.Compared(ctx, r, x, t, func() ([]Test, error) {
+				_, older, err := g.Shelf.Of(ctx, r.ProjectID, x.TestID, x.Browser, Environment(r))
+				return older, err
+			})
 			if err != nil {
 				return 0, err
 			}

@@ -22,7 +22,7 @@ func (s *Service) examine(ctx context.Context, x *agent.Step, st *state, r, t ru
 	before := len(st.Edits)
 	for _, f := range st.Failures {
 		i := slices.IndexFunc(results, func(o run.Result) bool {
-			return o.TestID == f.TestID && o.Browser == f.Browser && (o.RepeatEach == 0 || o.Status == run.StatusFailed)
+			return o.TestID == f.TestID && o.Browser == f.Browser && o.RepeatEach == 0
 		})
 		// Of several repetitions the one that failed tells.
 		if j := slices.IndexFunc(results, func(o run.Result) bool {
@@ -140,9 +140,7 @@ func (s *Service) find(ctx context.Context, x *agent.Step, r, t run.Run, f failu
 	}
 	var edit *attempt.Edit
 	if j.Proposal != nil {
-		if out, edit, err = s.proposed(out, j, c); err != nil {
-			return out, nil, err
-		}
+		edit = out.propose(j.Proposal, c)
 	}
 	if s.Adviser == nil {
 		return out, edit, nil
@@ -159,9 +157,8 @@ func (s *Service) find(ctx context.Context, x *agent.Step, r, t run.Run, f failu
 	return out, edit, err
 }
 
-// proposed puts what was proposed into a finding, and answers the edit.
-func (s *Service) proposed(out Finding, j Judgement, c Case) (Finding, *attempt.Edit, error) {
-	p := j.Proposal
+// propose puts what was proposed into a finding, and answers the edit; nil where there is none.
+func (out *Finding) propose(p *Proposal, c Case) *attempt.Edit {
 	out.Before, out.After, out.Outcome, out.P, out.Margin = p.Before, p.After, p.Outcome, p.Answer.P, p.Answer.Margin
 	out.ByDeed = p.Answer.Renamed && !p.Words
 	for _, a := range p.Answer.Candidates {
@@ -173,13 +170,13 @@ func (s *Service) proposed(out Finding, j Judgement, c Case) (Finding, *attempt.
 		out.Stack = append(out.Stack, attempt.Location{File: f.File, Line: f.Line, Column: f.Column})
 	}
 	if p.After == "" || p.Outcome == relocate.Report {
-		return out, nil, nil
+		return nil
 	}
 	if len(out.Stack) == 0 {
 		out.Why += " The trace does not tell where the step is in the source."
-		return out, nil, nil
+		return nil
 	}
-	return out, &attempt.Edit{Stack: out.Stack, Locator: out.Step.Locator, Part: p.Part, Replacement: p.After}, nil
+	return &attempt.Edit{Stack: out.Stack, Locator: out.Step.Locator, Part: p.Part, Replacement: p.After}
 }
 
 // traceOf reads the trace of a result of a trial; nothing where there is none.

@@ -3,6 +3,7 @@ package heal
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"tas-service/internal/evidence"
@@ -65,8 +66,15 @@ const CodeVacuous = "vacuous-assertion"
 
 // WarnOfVacuous has a run say which assertions of a test that passed cannot fail any more. It
 // is for an evidence.Gatherer.
-func (s *Service) WarnOfVacuous(ctx context.Context, r run.Run, x run.Result, now evidence.Test, older []evidence.Test) error {
-	found := Vacuous(now, older)
+func (s *Service) WarnOfVacuous(ctx context.Context, r run.Run, x run.Result, now evidence.Test, older func() ([]evidence.Test, error)) error {
+	if !slices.ContainsFunc(now.Steps, func(x evidence.Step) bool { return assertsAbsence(&x) }) {
+		return nil
+	}
+	before, err := older()
+	if err != nil {
+		return err
+	}
+	found := Vacuous(now, before)
 	if len(found) == 0 {
 		return nil
 	}
