@@ -348,9 +348,15 @@ func (b *bench) heal(ctx context.Context, v *verdict, base order, r result, t ev
 		return nil
 	}
 	if renamed && !outside { // what it does has to show that it is the one
-		kind := "dead"
-		if verb := base.Steps[first].Verb; checking(verb) {
+		kind := ""
+		switch verb := base.Steps[first].Verb; {
+		case checking(verb):
 			kind = "words"
+		case verb == "click" || verb == "dblclick":
+			kind = "dead"
+		default: // a field takes what is typed into it whatever it is
+			v.outcome, v.why = relocate.Propose, "renamed, and a field"
+			return nil
 		}
 		if noticed, err = b.notices(base, sabotage{first, kind}); err != nil {
 			return err

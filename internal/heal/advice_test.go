@@ -279,6 +279,7 @@ func TestDoesTheSame(t *testing.T) {
 		"it fails when it does nothing":  {func(*state) {}, true},
 		"it passes when it does nothing": {func(st *state) { st.Proof.Sabotage[1].Found = false }, false},
 		"the same request":               {func(st *state) { st.Proof.Sabotage[1].Found, st.Findings[0].EffectSeen = false, true }, true},
+		"a field, filled":                {func(st *state) { st.Findings[0].Step.Method = "fill" }, false},
 		"not clearly ahead":              {func(st *state) { st.Findings[0].Margin = 0.4 }, false},
 		"not likely enough":              {func(st *state) { st.Findings[0].P = 0.96 }, false},
 		"something against it":           {func(st *state) { st.Findings[0].Candidates[0].Vetoes = []string{"x"} }, false},
@@ -286,9 +287,9 @@ func TestDoesTheSame(t *testing.T) {
 		"a person chose":                 {func(st *state) { st.Findings[0].Chosen = true }, false},
 		"not proved":                     {func(st *state) { st.Proof.Passed = false }, false},
 		"a check, its text seen": {func(st *state) {
-			st.Findings[0].Step.Matcher, st.Proof.Sabotage[1] = "to.have.text", order(attempt.SabotageText, true)
+			st.Findings[0].Step.Method, st.Proof.Sabotage[1] = "expect", order(attempt.SabotageText, true)
 		}, true},
-		"a check, its text not seen": {func(st *state) { st.Findings[0].Step.Matcher = "to.be.visible" }, false},
+		"a check, its text not seen": {func(st *state) { st.Findings[0].Step.Method = "expect" }, false},
 		"named still, and blind as before": {func(st *state) {
 			st.Findings[0].ByDeed, st.Findings[0].Outcome, st.Proof.Sabotage[1].Found = false, relocate.Heal, false
 		}, true},
@@ -296,7 +297,7 @@ func TestDoesTheSame(t *testing.T) {
 			st.Findings[0].ByDeed, st.Findings[0].Outcome, st.Proof.Sabotage[0].Found = false, relocate.Heal, false
 		}, false},
 	} {
-		st := &state{Findings: []Finding{{Edit: 0, Outcome: relocate.Propose, P: 0.98, Margin: 0.9, ByDeed: true, After: "x", Step: &StepSeen{Method: "fill"}, Candidates: []CandidateSeen{{Label: "x"}}}},
+		st := &state{Findings: []Finding{{Edit: 0, Outcome: relocate.Propose, P: 0.98, Margin: 0.9, ByDeed: true, After: "x", Step: &StepSeen{Method: "click"}, Candidates: []CandidateSeen{{Label: "x"}}}},
 			Proof: &Proof{Passed: true, Sabotage: []Sabotage{order(attempt.SabotageRemove, true), order(attempt.SabotageHandler, true)}}}
 		c.change(st)
 		st.lift(&agent.Step{})

@@ -163,11 +163,19 @@ func (st *state) missed() (out []string) {
 
 // provedByDoing reports whether the test was seen to fail when what is done to the element has
 // no effect, or the text is altered that it checks: then a look-alike that does nothing, or says
-// something else, is not what it found.
+// something else, is not what it found. A field proves nothing so: it takes what is typed into
+// it whether the application hears of it or not.
 func (st *state) provedByDoing(f *Finding) bool {
+	if f.Step == nil {
+		return false
+	}
 	kind := attempt.SabotageHandler
-	if f.Step != nil && f.Step.Matcher != "" {
+	switch f.Step.Method {
+	case "expect":
 		kind = attempt.SabotageText
+	case "click", "dblclick", "tap", "hover":
+	default:
+		return false
 	}
 	first := slices.IndexFunc(st.Findings, func(o Finding) bool { return o.Edit >= 0 })
 	return first >= 0 && st.Findings[first].Edit == f.Edit && slices.ContainsFunc(st.Proof.Sabotage, func(b Sabotage) bool {

@@ -98,7 +98,7 @@ func (f *Finder) Find(target int, limits Limits) Answer {
 		shown = append(slices.Clone(shown), r.second)
 	}
 	for k, i := range shown {
-		c := Candidate{Index: r.at[i], Element: r.candidates[i].Element, Share: share(i), Vetoes: vetoes(r.own.old, r.candidates[i], f.now)}
+		c := Candidate{Index: r.at[i], Element: r.candidates[i].Element, Share: share(i), Vetoes: vetoes(r.own.old, r.candidates[i], f.old, f.now)}
 		if k == 0 {
 			c.Why = f.model.won(r)
 		} else {

@@ -110,10 +110,11 @@ func drifted(old, now *prepared, oldPage, newPage *Page) bool {
 // identifier, nor its words or most of them. What had no name to lose counts as renamed where
 // its class is not its own either.
 func renamed(old, now *prepared) bool {
-	for _, p := range [][2]string{
-		{old.TestID, now.TestID}, {old.ID, now.ID}, {old.NameAttr, now.NameAttr}, {old.href, now.href},
-		{old.label, now.label}, {old.Text, now.Text}, {old.Hint, now.Hint}, {old.Title, now.Title}, {old.Alt, now.Alt},
-	} {
+	names := [][2]string{{old.TestID, now.TestID}, {old.ID, now.ID}, {old.NameAttr, now.NameAttr}, {old.href, now.href}, {old.label, now.label}}
+	if old.label == "" || now.label == "" { // what people call it is what else it says
+		names = append(names, [][2]string{{old.Text, now.Text}, {old.Hint, now.Hint}, {old.Title, now.Title}, {old.Alt, now.Alt}}...)
+	}
+	for _, p := range names {
 		if p[0] != "" && p[0] == p[1] {
 			return false
 		}
@@ -124,12 +125,22 @@ func renamed(old, now *prepared) bool {
 	if old.TestID != "" || old.ID != "" || old.NameAttr != "" || old.href != "" {
 		return true // it lost its identifiers, and its words are others
 	}
-	for _, p := range [][2]*weighed{{&old.text, &now.text}, {&old.all, &now.all}} {
-		if both, contained := share(p[0], p[1]); both >= 0.6 || contained > 0.99 {
-			return false
-		}
+	both, contained := share(&old.text, &now.text)
+	return both < 0.6 && contained < 0.99
+}
+
+// relabelled reports whether a candidate is another old element that only has another name now:
+// it stands where that one stood, as that one is, and the target was of another look.
+func (f *Finder) relabelled(target, now *prepared) bool {
+	i, there := f.old.paths[now.Path]
+	if !there || now.Path == target.Path {
+		return false
 	}
-	return true
+	was := &f.old.elements[i]
+	like := func(e *prepared) bool {
+		return e.Tag == now.Tag && e.role == now.role && e.Class == now.Class && e.ID == now.ID && e.TestID == now.TestID && e.href == now.href && e.RowKey == now.RowKey && e.Form == now.Form
+	}
+	return was.label != now.label && hasName(was) && like(was) && !like(target)
 }
 
 func differ(a, b string) bool { return a != "" && b != "" && plain(a) != plain(b) }

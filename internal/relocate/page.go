@@ -14,6 +14,7 @@ type Page struct {
 	owners   map[word]int // how many have a test ID, ID, name or address
 	// signatures are the elements by all that is known of them but their place.
 	signatures map[word][]int
+	paths      map[string]int
 	sorts      map[word][]int // by tag, role and type
 	called     map[word][]int // by label
 	rows       map[string]bool
@@ -46,7 +47,7 @@ type prepared struct {
 
 // Prepare reads the elements of a page. Order does not matter.
 func Prepare(elements []Element) *Page {
-	p := &Page{elements: make([]prepared, len(elements)), count: map[word]int{}, labels: map[word]int{}, owners: map[word]int{}, signatures: make(map[word][]int, len(elements)), sorts: map[word][]int{}, called: map[word][]int{}, rows: map[string]bool{}, forms: map[string]bool{}}
+	p := &Page{elements: make([]prepared, len(elements)), count: map[word]int{}, labels: map[word]int{}, owners: map[word]int{}, signatures: make(map[word][]int, len(elements)), paths: make(map[string]int, len(elements)), sorts: map[word][]int{}, called: map[word][]int{}, rows: map[string]bool{}, forms: map[string]bool{}}
 	for i := range elements {
 		p.elements[i] = prepare(&elements[i])
 		e := &p.elements[i]
@@ -78,6 +79,9 @@ func Prepare(elements []Element) *Page {
 		}
 		e.sign = signature(e)
 		p.signatures[e.sign] = append(p.signatures[e.sign], i)
+		if e.Path != "" {
+			p.paths[e.Path] = i
+		}
 		p.sorts[sortOf(e)] = append(p.sorts[sortOf(e)], i)
 		if b := e.Box; b != nil {
 			p.height, p.width = max(p.height, b.Y+b.Height), max(p.width, b.X+b.Width)

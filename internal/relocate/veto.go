@@ -9,11 +9,11 @@ import (
 // speaks against it. What is not known never vetoes.
 
 // vetoes answers all that speaks against a candidate.
-func vetoes(old, now *prepared, page *Page) []string {
+func vetoes(old, now *prepared, oldPage, page *Page) []string {
 	var out []string
 	for _, v := range []string{
 		destructive(old, now), otherRole(old, now), unusable(old, now),
-		otherAddress(old, now, page), otherRow(old, now, page), otherForm(old, now, page),
+		otherName(old, now, oldPage, page), otherAddress(old, now, page), otherRow(old, now, page), otherForm(old, now, page),
 	} {
 		if v != "" {
 			out = append(out, v)
@@ -37,6 +37,19 @@ func destructive(old, now *prepared) string {
 	for _, w := range split(now.label + " " + now.Title) {
 		if slices.Contains(harmful(), w) && !slices.Contains(had, w) {
 			return "its name has the word “" + w + "”, which the old one had not"
+		}
+	}
+	return ""
+}
+
+// otherName is the name of something else of the old page that moved here.
+func otherName(old, now *prepared, oldPage, page *Page) string {
+	if now.label == "" || now.label == old.label || page.labels[now.labelHash] > oldPage.labels[now.labelHash] {
+		return ""
+	}
+	for _, i := range oldPage.called[now.labelHash] {
+		if o := &oldPage.elements[i]; o != old && (o.kind == press || o.kind == field) && !related(o.steps, old.steps) && (old.kind == press || old.kind == field) {
+			return "it is called “" + now.label + "”, as something else was"
 		}
 	}
 	return ""

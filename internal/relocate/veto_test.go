@@ -46,7 +46,8 @@ func TestVetoes(t *testing.T) {
 		{name: "two at once", old: button("Save"), now: Element{Tag: "button", Text: "Delete", Disabled: true}, want: "delete", wantCount: 2},
 	} {
 		page := Prepare(append([]Element{c.now}, c.others...))
-		got := vetoes(&Prepare([]Element{c.old}).elements[0], &page.elements[0], page)
+		oldPage := Prepare([]Element{c.old})
+		got := vetoes(&oldPage.elements[0], &page.elements[0], oldPage, page)
 		switch {
 		case c.want == "" && len(got) > 0:
 			t.Errorf("%s: vetoed: %q", c.name, got)
@@ -91,5 +92,27 @@ func TestVetoHoldsBackHeal(t *testing.T) {
 	now[0].Disabled = true
 	if a := finder(m, old, now).Find(0, Limits{}); a.Outcome != Propose || !strings.Contains(a.Why, "disabled") {
 		t.Errorf("%s: %s", a.Outcome, a.Why)
+	}
+}
+
+// TestSwapped proposes at most where two controls have each other's names, and takes the one
+// that was moved with its name for what it is.
+func TestSwapped(t *testing.T) {
+	t.Parallel()
+	m := shippedModel(t)
+	old := rows()
+	old[6].Class = "main"
+	now := append([]Element{}, old...)
+	other := Element{Tag: "button", Role: "button", Name: "Help", Text: "Help", Class: "quiet", Path: "/html[1]/body[1]/footer[1]/button[1]"}
+	old, now = append(old, other), append(now, other)
+	last := len(now) - 1
+	now[6].Name, now[6].Text, now[last].Name, now[last].Text = "Help", "Help", "Sign in", "Sign in"
+	if a := finder(m, old, now).Find(6, Limits{}); a.Outcome == Heal {
+		t.Errorf("the names were swapped: %s to %q: %s", a.Outcome, a.Candidates[0].Element.Path, a.Why)
+	}
+	now[6], now[last] = old[6], old[last]
+	now[6].Path, now[last].Path = old[last].Path, old[6].Path
+	if a := finder(m, old, now).Find(6, Limits{}); a.Outcome == Report || a.Candidates[0].Index != 6 {
+		t.Errorf("they changed places: %s (P %.3f) to %q", a.Outcome, a.P, a.Candidates[0].Element.Path)
 	}
 }
