@@ -122,6 +122,10 @@ bench-relocation: ## How well elements are found again years later, with each si
 bench-heal: setup ## How much of what drifted is healed, and that nothing broken is, by mutation of three applications (N=mutants of each kind, SEED=n)
 	go run ./bench/heal -n $(or $(N),1000) -seed $(or $(SEED),1)
 
+.PHONY: bench-repair
+bench-repair: setup build ## How long it takes from a failing run to a proved pull request
+	go run ./bench/repair
+
 .PHONY: train-relocation
 train-relocation: ## Learn the weights of relocation anew from all labelled sites (DATA=folder)
 	go run ./bench/relocation -train internal/relocate/weights.json $(if $(DATA),-data $(DATA))
