@@ -31,6 +31,23 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// TestLocatorIn finds the locator in what a person writes.
+func TestLocatorIn(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"it is page.getByRole('button', { name: 'Save (all)' }), I think": "getByRole('button', { name: 'Save (all)' })",
+		"try `locator('#a')` (or not)":                                    "locator('#a')",
+		"getByRole('main').getByText('x')":                                "getByRole('main').getByText('x')",
+		"the small one":                                                   "",
+		"getByRole('button'":                                              "",
+		"getBy(it)":                                                       "",
+	} {
+		if got := locatorIn(text); got != want {
+			t.Errorf("%s: %q", text, got)
+		}
+	}
+}
+
 // FuzzParts never panics, and loses nothing of what it takes apart.
 func FuzzParts(f *testing.F) {
 	for _, s := range []string{`getByRole('a').getByText("b")`, `getByText(/x/)`, `filter({ hasText: 'x' })`, `getByText('\`, "getByText(`", `a(('b'`} {

@@ -55,6 +55,7 @@ func TestRoles(t *testing.T) {
 		{"POST", p + "/sessions/" + viewer.ID + "/cancel", [6]int{moved, none, no, none, none, none}},
 		{"POST", p + "/sessions/" + viewer.ID + "/decide", [6]int{moved, none, no, bad, bad, bad}},
 		{"POST", p + "/sessions/" + viewer.ID + "/choose", [6]int{moved, none, no, none, none, none}},
+		{"POST", p + "/sessions/" + viewer.ID + "/steer", [6]int{moved, none, no, bad, bad, bad}},
 		{"POST", p + "/runs/" + viewer.ID + "/heal", [6]int{moved, none, no, none, none, none}},
 		{"POST", p + "/settings/approval", [6]int{moved, none, no, no, moved, moved}},
 		{"GET", p + "/settings/notifications", [6]int{moved, none, no, no, in, in}},

@@ -70,6 +70,7 @@ type findingView struct {
 	URL        string // of the test in the trial in which it was seen
 	Candidates []candidateView
 	More       int
+	Sayable    bool   // a person may say something of it
 	Picture    string // address of what the page looked like when the step gave up
 	Found      string // and of what it looked like with the repair
 }
@@ -161,13 +162,13 @@ func (a *App) addOutcomes(_ context.Context, v *visit, p *sessionPage, _ heal.Se
 func (a *App) addFindings(ctx context.Context, v *visit, p *sessionPage, seen heal.Seen) error {
 	over := p.Status.Final() && v.mayAct()
 	for i, f := range seen.Findings[:min(len(seen.Findings), findingsShown)] {
-		x := findingView{Finding: f, N: i, More: max(0, len(f.Candidates)-candidatesShown)}
+		x := findingView{Finding: f, N: i, Sayable: over, More: max(0, len(f.Candidates)-candidatesShown)}
 		if f.RunID != "" {
 			x.URL = testInRun(v.runURL(f.RunID), f.TestID, f.Browser)
 		}
 		for n, c := range f.Candidates[:min(len(f.Candidates), candidatesShown)] {
 			taken := n == 0 && f.Edit >= 0
-			x.Candidates = append(x.Candidates, candidateView{c, n, taken, over && !taken && c.Rival != "" && f.Step != nil && f.Part >= 0 && len(f.Stack) > 0})
+			x.Candidates = append(x.Candidates, candidateView{c, n, taken, over && !taken && c.Rival != "" && f.Steerable()})
 		}
 		if i < picturesShown && f.Step != nil {
 			if err := a.addPictures(ctx, v, p, seen, &x); err != nil {
@@ -218,6 +219,19 @@ func (a *App) changeSession(w http.ResponseWriter, r *http.Request, v *visit) er
 		var fresh agent.Session
 		if fresh, err = a.Healing.Choose(ctx, v.Actor, id, finding, candidate); err == nil {
 			to, text = v.sessionURL(fresh.ID), "The other element is tried here, with the same proof."
+		}
+	case "steer":
+		finding, ferr := strconv.Atoi(f.Get("finding"))
+		if ferr != nil {
+			finding = -1 // none of any session
+		}
+		var fresh agent.Session
+		fresh, err = a.Healing.Steer(ctx, v.Actor, id, finding, strings.TrimSpace(f.Get("message")))
+		switch {
+		case err == nil && fresh.ID == id:
+			text = "Your message is kept. No locator is in it, so nothing is tried."
+		case err == nil:
+			to, text = v.sessionURL(fresh.ID), "Your locator is tried here, with the same proof."
 		}
 	default:
 		err = fault.New(fault.NotFound, "There is no such form.").WithFix("Load the page of the session again.")

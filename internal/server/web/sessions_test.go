@@ -210,6 +210,13 @@ func TestSessionForms(t *testing.T) {
 	}
 	fresh := moved(s.post(at+"/choose", url.Values{"finding": {"0"}, "candidate": {"1"}}), shop+"/sessions/")
 	s.get(fresh).ok(http.StatusOK, "A person chose the element", "getByTestId('remove-all')", "not needed")
+	s.post(at+"/steer", url.Values{"finding": {"0"}, "message": {" "}}).ok(http.StatusBadRequest, "1 to 2000 bytes")
+	s.post(at+"/steer", url.Values{"finding": {"9"}, "message": {"x"}}).ok(http.StatusBadRequest, "no such finding")
+	s.post(at+"/steer", url.Values{"finding": {"0"}, "message": {"it is getByRole('main').getByText('x')"}}).ok(http.StatusBadRequest, "in one part")
+	moved(s.post(at+"/steer", url.Values{"finding": {"0"}, "message": {"the <i>small</i> one"}}), at)
+	s.get(at).ok(http.StatusOK, "the <i>small</i> one", "Say which element is meant")
+	fresh = moved(s.post(at+"/steer", url.Values{"finding": {"0"}, "message": {"It is page.getByTitle('Remove (one)'), I think."}}), shop+"/sessions/")
+	s.get(fresh).ok(http.StatusOK, "A person chose the element", "getByTitle('Remove (one)')")
 	moved(s.post(at+"/decide", url.Values{"word": {"approved"}}), at)
 	s.get(at).ok(http.StatusOK, "approved", "under way", "verifying")
 	moved(s.post(shop+"/sessions/"+open.ID+"/cancel", nil), shop+"/sessions/"+open.ID)
