@@ -69,12 +69,6 @@ type bench struct {
 	seen   map[noticing]bool
 }
 
-// noticing is a question: whether a flow, as it is, notices a sabotage.
-type noticing struct {
-	flow *flow
-	sabotage
-}
-
 // learn runs a flow unchanged, twice, for evidence and to know in which other ways its elements
 // can be found.
 func (b *bench) learn(ctx context.Context, a *app, f *flow) error {
@@ -378,46 +372,6 @@ func (b *bench) heal(ctx context.Context, v *verdict, base order, r result, t ev
 	if v.healed && v.must && v.seed%3 == 0 {
 		return b.compare(v, base, first)
 	}
-	return nil
-}
-
-// notices reports whether a test fails under a sabotage.
-func (b *bench) notices(o order, s sabotage) (bool, error) {
-	o.Sabotage, o.Patience = &s, 1500
-	r, err := b.driver.do(o)
-	if err == nil && !r.Sabotaged && r.Failed < 0 {
-		err = fmt.Errorf("there was nothing to break at step %d", s.Step)
-	}
-	return err == nil && r.Failed >= 0, err
-}
-
-// compare breaks the application further under a healed test, as under the old one before
-// anything had changed: what the old one noticed the healed one has to notice.
-func (b *bench) compare(v *verdict, base order, step int) (err error) {
-	kinds := []string{"dead", "request"}
-	switch verb := base.Steps[step].Verb; {
-	case verb == "text" || verb == "contains":
-		kinds = []string{"words"}
-	case checking(verb) || verb == "value" || verb == "checked":
-		return nil
-	}
-	s := sabotage{step, kinds[v.seed/3%len(kinds)]}
-	b.mu.Lock()
-	old, known := b.seen[noticing{v.flow, s}]
-	b.mu.Unlock()
-	if !known {
-		if old, err = b.notices(order{Base: base.Base, Setup: base.Setup, Steps: v.flow.steps}, s); err != nil {
-			return nil //nolint:nilerr // this step has nothing of the sort to break, so nothing is compared
-		}
-		b.mu.Lock()
-		b.seen[noticing{v.flow, s}] = old
-		b.mu.Unlock()
-	}
-	now, err := b.notices(base, s)
-	if err != nil {
-		return nil //nolint:nilerr // the same
-	}
-	v.kind, v.old, v.now = s.Kind, old, now
 	return nil
 }
 

@@ -365,10 +365,9 @@ func (st *state) doesTheSame(f Finding) bool {
 // ranking took the same element, and the whole proof of this very repair has passed, with
 // nothing that the test does not notice.
 func (st *state) lifted(f Finding) bool {
-	i := slices.IndexFunc(st.Findings, func(o Finding) bool { return o.Edit >= 0 })
 	p := st.Proof
-	return f.Seconded && !f.ByModel && f.Edit >= 0 && f.Outcome == relocate.Propose && f.P >= secondedP && f.Edit == st.Findings[i].Edit &&
-		p != nil && p.Passed && len(p.SharedFailed) == 0 && len(p.Sabotage) > 0 && len(p.survivors()) == 0
+	return f.Seconded && !f.ByModel && f.Edit >= 0 && f.Outcome == relocate.Propose && f.P >= secondedP && p != nil && p.Passed && len(p.SharedFailed) == 0 &&
+		slices.ContainsFunc(p.Sabotage, func(b Sabotage) bool { return b.Edit == f.Edit }) && len(p.survivors()) == 0
 }
 
 type proseData struct {

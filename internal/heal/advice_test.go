@@ -245,6 +245,7 @@ func TestLift(t *testing.T) {
 		"another test breaks": {func(st *state) { st.Proof.SharedFailed = []string{"x"} }, false},
 		"another was sabotaged": {func(st *state) {
 			st.Findings = append([]Finding{{Edit: 1, Outcome: relocate.Heal, P: 0.99}}, st.Findings...)
+			st.Proof.Sabotage[0].Edit, st.Proof.Sabotage[1].Edit = 1, 1
 		}, false},
 	} {
 		st := &state{Findings: []Finding{{Edit: 0, Outcome: relocate.Propose, P: 0.9, Seconded: true, After: "x"}}, Proof: fine()}
@@ -290,6 +291,17 @@ func TestDoesTheSame(t *testing.T) {
 			st.Findings[0].Step.Method, st.Proof.Sabotage[1] = "expect", order(attempt.SabotageText, true)
 		}, true},
 		"a check, its text not seen": {func(st *state) { st.Findings[0].Step.Method = "expect" }, false},
+		"another repair was not put to the test": {func(st *state) {
+			st.Findings = append(st.Findings, Finding{Edit: 1, Outcome: relocate.Heal, P: 0.99})
+		}, false},
+		"another repair lets what it guards go": {func(st *state) {
+			st.Findings = append(st.Findings, Finding{Edit: 1, Outcome: relocate.Heal, P: 0.99})
+			st.Proof.Sabotage = append(st.Proof.Sabotage, Sabotage{What: "x", Edit: 1, Done: true, Order: attempt.Sabotage{Kind: attempt.SabotageRemove}})
+		}, false},
+		"another repair put to the test": {func(st *state) {
+			st.Findings = append(st.Findings, Finding{Edit: 1, Outcome: relocate.Heal, P: 0.99})
+			st.Proof.Sabotage = append(st.Proof.Sabotage, Sabotage{What: "x", Edit: 1, Done: true, Found: true, Order: attempt.Sabotage{Kind: attempt.SabotageRemove}})
+		}, true},
 		"named still, and blind as before": {func(st *state) {
 			st.Findings[0].ByDeed, st.Findings[0].Outcome, st.Proof.Sabotage[1].Found = false, relocate.Heal, false
 		}, true},

@@ -132,8 +132,13 @@ func (st *state) doubtful() (bool, string) {
 			return true, fmt.Sprintf("%s is likely to be the element, but not surely enough (%.2f).", quoted(f.After), f.P)
 		}
 	}
-	if st.Proof == nil || len(st.Proof.Sabotage) == 0 {
-		return true, "whether the test still detects anything could not be tried."
+	if st.Proof == nil {
+		return true, "it was not proved."
+	}
+	for _, f := range st.Findings {
+		if f.Edit >= 0 && !slices.ContainsFunc(st.Proof.Sabotage, func(b Sabotage) bool { return b.Edit == f.Edit }) {
+			return true, "whether " + f.Title + " still detects anything could not be tried."
+		}
 	}
 	if left := st.missed(); len(left) > 0 {
 		return true, "with it the test does not notice when " + strings.Join(left, ", nor when ") + "."
@@ -141,18 +146,18 @@ func (st *state) doubtful() (bool, string) {
 	return false, ""
 }
 
-// missed answers in words what a repaired test no longer detects. What it did not detect before
-// either does not count, and that much is known where each repaired step was seen to have the
-// effect outside the page that it had before; or, of the element's doing and of its rival, where
-// what named the element names it still: the assertions are the same, so they see no less.
+// missed answers in words what repaired tests no longer detect. What they did not detect before
+// either does not count, and that much is known of an edit whose step was seen to have the effect
+// outside the page that it had before; or, of the element's doing and of its rival, where what
+// named the element names it still: the assertions are the same, so they see no less.
 func (st *state) missed() (out []string) {
-	seen, named := true, true
-	for _, f := range st.Findings {
-		if f.Edit >= 0 {
-			seen, named = seen && f.EffectSeen, named && (f.EffectSeen || !f.ByDeed)
-		}
-	}
 	for _, b := range st.Proof.Sabotage {
+		seen, named := true, true
+		for _, f := range st.Findings {
+			if f.Edit == b.Edit {
+				seen, named = seen && f.EffectSeen, named && (f.EffectSeen || !f.ByDeed)
+			}
+		}
 		doing := b.Order.Kind == attempt.SabotageHandler || b.Order.Kind == attempt.SabotageRequest || b.Order.Kind == attempt.SabotageRival
 		if b.Survived() && !seen && (!named || !doing) {
 			out = append(out, b.What)
@@ -161,7 +166,7 @@ func (st *state) missed() (out []string) {
 	return out
 }
 
-// provedByDoing reports whether the test was seen to fail when what is done to the element has
+// provedByDoing reports whether a test was seen to fail when what is done to the element has
 // no effect, or the text is altered that it checks: then a look-alike that does nothing, or says
 // something else, is not what it found. A field proves nothing so: it takes what is typed into
 // it whether the application hears of it or not.
@@ -177,10 +182,7 @@ func (st *state) provedByDoing(f *Finding) bool {
 	default:
 		return false
 	}
-	first := slices.IndexFunc(st.Findings, func(o Finding) bool { return o.Edit >= 0 })
-	return first >= 0 && st.Findings[first].Edit == f.Edit && slices.ContainsFunc(st.Proof.Sabotage, func(b Sabotage) bool {
-		return b.Order.Kind == kind && !b.Survived()
-	})
+	return slices.ContainsFunc(st.Proof.Sabotage, func(b Sabotage) bool { return b.Edit == f.Edit && b.Order.Kind == kind && !b.Survived() })
 }
 
 // tellBugs says of the tests that fail because of the application that a bug is to blame. It

@@ -16,6 +16,8 @@ import (
 type Sabotage struct {
 	Order attempt.Sabotage `json:"order"`
 	What  string           `json:"what"`            // in words
+	Test  string           `json:"test,omitempty"`  // ID of the repaired test
+	Edit  int              `json:"edit,omitempty"`  // of the session's edits, that it is about
 	Done  bool             `json:"done"`            // it was broken when the test came there
 	Found bool             `json:"found"`           // the test failed
 	Error string           `json:"error,omitempty"` // with this
@@ -33,23 +35,62 @@ const (
 	sabotageLeastMs = 3000
 )
 
-// sabotage plans how the first repaired test is put to the test, by a trace of its repaired
-// self; nothing where there is none.
-func (s *Service) sabotage(ctx context.Context, st *state, t run.Run, results []run.Result) (plan []Sabotage, testID string, err error) {
-	i := slices.IndexFunc(st.Findings, func(f Finding) bool { return f.Edit >= 0 })
-	if i < 0 {
-		return nil, "", nil
+// mostSabotaged bounds the tests of a session that are put to the test.
+const mostSabotaged = 4
+
+// sabotage plans how repaired tests are put to the test, by traces of their repaired selves: as
+// few of them as have all edits of the session among them. Nothing where there is no trace.
+func (s *Service) sabotage(ctx context.Context, st *state, t run.Run, results []run.Result) (plan []Sabotage, err error) {
+	planned, tests := map[int]bool{}, []string{}
+	for _, f := range st.Findings {
+		if f.Edit < 0 || planned[f.Edit] || !slices.Contains(tests, f.TestID) && len(tests) == mostSabotaged {
+			continue
+		}
+		j := slices.IndexFunc(results, func(o run.Result) bool { return o.TestID == f.TestID && o.Browser == f.Browser })
+		if j < 0 {
+			continue
+		}
+		trace, err := s.traceOf(ctx, t.ID, results[j])
+		if err != nil {
+			return nil, err
+		}
+		ways := PlanSabotage(trace, f)
+		for i := range ways {
+			ways[i].Test, ways[i].Edit = f.TestID, f.Edit
+			if len(st.Edits) > 1 {
+				ways[i].What += " (" + quoted(f.After) + ")"
+			}
+		}
+		if len(ways) == 0 {
+			continue
+		}
+		if planned[f.Edit] = true; !slices.Contains(tests, f.TestID) {
+			tests = append(tests, f.TestID)
+		}
+		plan = append(plan, ways...)
 	}
-	f := st.Findings[i]
-	j := slices.IndexFunc(results, func(o run.Result) bool { return o.TestID == f.TestID && o.Browser == f.Browser })
-	if j < 0 {
-		return nil, "", nil
+	return plan, nil
+}
+
+// bySabotaged answers the tests of a plan with what is planned of each, in their order.
+func bySabotaged(plan []Sabotage) (tests []string, of map[string][]*Sabotage) {
+	of = map[string][]*Sabotage{}
+	for i := range plan {
+		b := &plan[i]
+		if of[b.Test] == nil {
+			tests = append(tests, b.Test)
+		}
+		of[b.Test] = append(of[b.Test], b)
 	}
-	trace, err := s.traceOf(ctx, t.ID, results[j])
-	if err != nil {
-		return nil, "", err
+	return tests, of
+}
+
+// sabotageTrial names the trial of the n-th sabotaged test.
+func sabotageTrial(n int) string {
+	if n == 0 {
+		return "sabotage"
 	}
-	return PlanSabotage(trace, f), f.TestID, nil
+	return fmt.Sprintf("sabotage-%d", n+1)
 }
 
 // PlanSabotage answers in which ways the application is to be broken at the repaired step.
@@ -105,17 +146,17 @@ func PlanSabotage(t evidence.Test, f Finding) (out []Sabotage) {
 	return out
 }
 
-func orders(plan []Sabotage) (out []attempt.Sabotage) {
+func orders(plan []*Sabotage) (out []attempt.Sabotage) {
 	for _, p := range plan {
 		out = append(out, p.Order)
 	}
 	return out
 }
 
-// judgeSabotage notes which ways of breaking the application the test noticed, in each browser.
-func judgeSabotage(x *agent.Step, p *Proof, t run.Run, results []run.Result) {
-	for i := range p.Sabotage {
-		b := &p.Sabotage[i]
+// judgeSabotage notes which ways of breaking the application one test noticed, in each browser.
+func judgeSabotage(x *agent.Step, plan []*Sabotage, t run.Run, results []run.Result) {
+	found := 0
+	for i, b := range plan {
 		seen := false
 		for _, o := range results {
 			if o.RepeatEach != i || o.Companion || len(o.Tries) == 0 {
@@ -132,16 +173,13 @@ func judgeSabotage(x *agent.Step, p *Proof, t run.Run, results []run.Result) {
 				b.Error = firstLine(o.Error.Message)
 			}
 		}
-	}
-	found := 0
-	for _, b := range p.Sabotage {
 		if !b.Survived() {
 			found++
 		} else {
 			x.NoteRun(t.ID, agent.Decided, "With the repair the test does not notice when %s.", b.What)
 		}
 	}
-	x.NoteRun(t.ID, agent.Ran, "The application was broken on purpose in %d ways, and the test noticed %d of them.", len(p.Sabotage), found)
+	x.NoteRun(t.ID, agent.Ran, "The application was broken on purpose in %d ways, and the test noticed %d of them.", len(plan), found)
 }
 
 // survivors answers in words what a repaired test no longer detects.

@@ -287,16 +287,16 @@ func (s *Service) verify(ctx context.Context, x *agent.Step, st *state, r, t run
 		}
 		x.NoteRun(st.Trials["share"], agent.Ran, "%d other tests that share what was changed are executed.", len(shared))
 	}
-	plan, on, err := s.sabotage(ctx, st, t, results)
-	if err != nil {
+	if st.Proof.Sabotage, err = s.sabotage(ctx, st, t, results); err != nil {
 		return err
 	}
-	if len(plan) > 0 {
-		st.Proof.Sabotage = plan
-		if err := s.try(ctx, x, st, r, "sabotage", []string{on}, attempt.Trial{Patch: x.Patch, Sabotage: orders(plan)}); err != nil {
+	tests, of := bySabotaged(st.Proof.Sabotage)
+	for n, on := range tests {
+		what := sabotageTrial(n)
+		if err := s.try(ctx, x, st, r, what, []string{on}, attempt.Trial{Patch: x.Patch, Sabotage: orders(of[on])}); err != nil {
 			return err
 		}
-		x.NoteRun(st.Trials["sabotage"], agent.Ran, "The repaired test is executed with the application broken on purpose in %d ways: it must fail each time.", len(plan))
+		x.NoteRun(st.Trials[what], agent.Ran, "A repaired test is executed with the application broken on purpose in %d ways: it must fail each time.", len(of[on]))
 	}
 	x.Stage = stageVerify
 	x.Wait(lookEvery)
@@ -307,7 +307,12 @@ func (s *Service) verify(ctx context.Context, x *agent.Step, st *state, r, t run
 func (s *Service) verified(ctx context.Context, x *agent.Step, st *state, r run.Run) error {
 	seen := map[string][]run.Result{}
 	trials := map[string]run.Run{}
-	for _, what := range []string{"share", "share-again", "sabotage"} { // nothing is judged before all are over
+	sabotaged, of := bySabotaged(st.Proof.Sabotage)
+	all := []string{"share", "share-again"}
+	for n := range sabotaged {
+		all = append(all, sabotageTrial(n))
+	}
+	for _, what := range all { // nothing is judged before all are over
 		if st.Trials[what] == "" {
 			continue
 		}
@@ -327,8 +332,10 @@ func (s *Service) verified(ctx context.Context, x *agent.Step, st *state, r run.
 	if t, ok := trials["share"]; ok {
 		s.judgeShared(x, st, t, seen["share"], seen["share-again"])
 	}
-	if t, ok := trials["sabotage"]; ok {
-		judgeSabotage(x, st.Proof, t, seen["sabotage"])
+	for n, on := range sabotaged {
+		if t, ok := trials[sabotageTrial(n)]; ok {
+			judgeSabotage(x, of[on], t, seen[sabotageTrial(n)])
+		}
 	}
 	if len(st.Proof.SharedFailed) > 0 {
 		x.Patch, x.Changes = "", nil

@@ -183,7 +183,8 @@ func (a *App) addFindings(ctx context.Context, v *visit, p *sessionPage, seen he
 	}
 	// In the order in which they come.
 	turn := func(t trialLink) string {
-		return map[string]string{"reproduce": "0", "share": "8", "sabotage": "9"}[t.What] + t.What
+		stage, _, _ := strings.Cut(t.What, "-")
+		return map[string]string{"reproduce": "0", "prove": "1", "share": "8", "sabotage": "9"}[stage] + t.What
 	}
 	slices.SortFunc(p.Trials, func(x, y trialLink) int { return strings.Compare(turn(x), turn(y)) })
 	return nil
