@@ -26,6 +26,8 @@ type Store interface {
 	AgentSessions(ctx context.Context, q Query) ([]Session, error)
 	// OpenAgentSessions answers every session that is not final, the oldest first.
 	OpenAgentSessions(ctx context.Context) ([]Session, error)
+	// EndedAgentSessions answers every session that ended at a moment or after it.
+	EndedAgentSessions(ctx context.Context, since time.Time) ([]Session, error)
 	// UpdateAgentSession changes a session and adds events to it.
 	UpdateAgentSession(ctx context.Context, id string, change func(*Session) ([]Event, error)) error
 	Events(ctx context.Context, sessionID string, after int64, limit int) ([]Event, error)
@@ -131,6 +133,30 @@ type Service struct {
 	Publish func(topic string)
 	// Ended, when set, hears of each session that has ended; it may hear of one twice.
 	Ended func(ctx context.Context, s Session) error
+
+	told bool // nobody is left to be told of a session that ended before
+}
+
+// tellAgain is how long ago a session may have ended of which others are told once more when a
+// service begins to move sessions on: the one before may have ended in between.
+const tellAgain = time.Hour
+
+// tell has others hear of sessions that ended shortly before, if that is still to be done.
+func (s *Service) tell(ctx context.Context) error {
+	if s.told || s.Ended == nil {
+		return nil
+	}
+	ended, err := s.Store.EndedAgentSessions(ctx, s.Clock().Add(-tellAgain))
+	if err != nil {
+		return err
+	}
+	for _, x := range ended {
+		if err := s.Ended(ctx, x); err != nil {
+			return fmt.Errorf("tell that session %s ended: %w", x.ID, err)
+		}
+	}
+	s.told = true
+	return nil
 }
 
 // Topic under which changes of a session are published.
@@ -139,8 +165,10 @@ func Topic(sessionID string) string { return "session/" + sessionID }
 // Step is for a reconcile.Loop: it moves each session on by one step that is due.
 func (s *Service) Step(ctx context.Context) error {
 	if s.Leading != nil && !s.Leading() {
+		s.told = false // who leads in between may end in the middle of it
 		return nil
 	}
+	errs := []error{s.tell(ctx)}
 	open, err := s.Store.OpenAgentSessions(ctx)
 	if err != nil {
 		return err
@@ -151,7 +179,6 @@ func (s *Service) Step(ctx context.Context) error {
 			busy[x.ProjectID]++
 		}
 	}
-	var errs []error
 	for _, x := range open {
 		if ctx.Err() != nil {
 			break
@@ -201,7 +228,8 @@ func (s *Service) advance(ctx context.Context, x Session, now time.Time) error {
 	s.changed(st.Session)
 	if st.Status.Final() && s.Ended != nil {
 		if err := s.Ended(ctx, st.Session); err != nil {
-			s.Log.Error("nobody is told that a session ended", "session", x.ID, "error", err)
+			s.told = false
+			s.Log.Error("nobody is told yet that a session ended", "session", x.ID, "error", err)
 		}
 	}
 	if !st.NotBefore.After(now) && !st.Status.Final() {

@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -28,6 +29,15 @@ func (r *records) Batch(context.Context, string) (agent.Batch, error) { return r
 func (r *records) OpenAgentSessions(context.Context) (out []agent.Session, err error) {
 	for _, x := range r.sessions {
 		if !x.Status.Final() {
+			out = append(out, x)
+		}
+	}
+	return out, nil
+}
+
+func (r *records) EndedAgentSessions(_ context.Context, since time.Time) (out []agent.Session, err error) {
+	for _, x := range r.sessions {
+		if x.FinishedAt != nil && !x.FinishedAt.Before(since) {
 			out = append(out, x)
 		}
 	}
@@ -195,5 +205,34 @@ func TestMovedOn(t *testing.T) {
 	}
 	if err := s.Cancel(t.Context(), account.Actor{ProjectID: "other", Via: account.ViaKey}, "0"); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("cancelled by another project: %v", err)
+	}
+}
+
+// TestToldAgain tells of a session that ended while nobody could hear of it, once a service
+// begins and until it was heard.
+func TestToldAgain(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	before, long := now.Add(-time.Minute), now.Add(-3*time.Hour)
+	r := &records{sessions: []agent.Session{{ID: "a", Status: agent.Completed, FinishedAt: &before}, {ID: "b", Status: agent.Completed, FinishedAt: &long}}}
+	deaf, heard := true, []string{}
+	s := &agent.Service{Store: r, Clock: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler), Ended: func(_ context.Context, x agent.Session) error {
+		if deaf {
+			return errors.New("deaf")
+		}
+		heard = append(heard, x.ID)
+		return nil
+	}}
+	if err := s.Step(t.Context()); err == nil {
+		t.Error("that nobody hears is no error")
+	}
+	deaf = false
+	for range 2 {
+		if err := s.Step(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(heard) != 1 || heard[0] != "a" {
+		t.Errorf("heard of %q", heard)
 	}
 }

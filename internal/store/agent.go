@@ -184,6 +184,11 @@ func (db *DB) OpenAgentSessions(ctx context.Context) ([]agent.Session, error) {
 	return list(ctx, db.read, scanAgent, `SELECT `+agentColumns+` FROM agent_session WHERE terminal = 0 ORDER BY id`)
 }
 
+// EndedAgentSessions answers every session that ended at a moment or after it, the oldest first.
+func (db *DB) EndedAgentSessions(ctx context.Context, since time.Time) ([]agent.Session, error) {
+	return list(ctx, db.read, scanAgent, `SELECT `+agentColumns+` FROM agent_session WHERE terminal = 1 AND finished_at >= $1 ORDER BY id`, ms(since))
+}
+
 // SessionsOfPull answers the sessions that asked for a pull request by a key.
 func (db *DB) SessionsOfPull(ctx context.Context, projectID, key string) ([]agent.Session, error) {
 	return list(ctx, db.read, scanAgent, `SELECT `+agentColumns+` FROM agent_session WHERE project_id = $1 AND pull_key = $2 AND pull_key <> '' ORDER BY id`, projectID, key)

@@ -89,7 +89,16 @@ func agentSessions(t *testing.T, db, other *store.DB) {
 	if len(open) != 2 || open[0].ID != ss[0].ID {
 		t.Errorf("%d open", len(open))
 	}
-	must(t, db.UpdateAgentSession(ctx, ss[1].ID, func(x *agent.Session) ([]agent.Event, error) { x.Status = agent.Completed; return nil, nil }))
+	must(t, db.UpdateAgentSession(ctx, ss[1].ID, func(x *agent.Session) ([]agent.Event, error) {
+		x.Status, x.FinishedAt = agent.Completed, &start
+		return nil, nil
+	}))
+	if ended, err := db.EndedAgentSessions(ctx, start); err != nil || len(ended) != 1 || ended[0].ID != ss[1].ID {
+		t.Errorf("%d ended, %v", len(ended), err)
+	}
+	if ended, err := db.EndedAgentSessions(ctx, start.Add(time.Second)); err != nil || len(ended) != 0 {
+		t.Errorf("%d ended later, %v", len(ended), err)
+	}
 	if open, err := db.OpenAgentSessions(ctx); err != nil || len(open) != 1 {
 		t.Errorf("%d open, %v", len(open), err)
 	}
