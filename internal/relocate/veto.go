@@ -1,6 +1,7 @@
 package relocate
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -12,7 +13,7 @@ import (
 func vetoes(old, now *prepared, oldPage, page *Page) []string {
 	var out []string
 	for _, v := range []string{
-		destructive(old, now), otherRole(old, now), unusable(old, now),
+		destructive(old, now), nothingSaid(old, now), otherRole(old, now), unusable(old, now),
 		otherName(old, now, oldPage, page), otherAddress(old, now, page), otherRow(old, now, page), otherForm(old, now, page),
 	} {
 		if v != "" {
@@ -40,6 +41,18 @@ func destructive(old, now *prepared) string {
 		}
 	}
 	return ""
+}
+
+// empty are names that say that a name is missing: what programs show where they have nothing to
+// show, templates that nobody filled in, and keys of translations.
+var empty = regexp.MustCompile(`(?i)^(?:undefined|null|nan|none|unknown|n/?a|tbd|todo|error|not (?:available|found)|no (?:results?|data|name|label|title)|missing\b.*|\[?object object\]?|.*(?:\{\{|\}\}|\$\{|%[sd]\b).*|[a-z]+(?:[._][a-z]+){2,})$`)
+
+// nothingSaid is a name that says that a name is missing, where the old one said something.
+func nothingSaid(old, now *prepared) string {
+	if old.label == now.label || empty.MatchString(old.label) || !empty.MatchString(now.label) {
+		return ""
+	}
+	return "its name “" + now.label + "” is none: the application may have lost it"
 }
 
 // otherName is the name of something else of the old page that moved here.

@@ -4,8 +4,9 @@ const not = {
   removed: e => (e.remove(), e),
   'removed-look-alike': e => {
     const copy = e.cloneNode(true);
+    // It looks like the control and does nothing: what the browser itself would do is taken as well.
     for (const x of [copy, ...copy.querySelectorAll('*')])
-      for (const a of ['id', testID, 'name', 'aria-label', 'href', 'title'])
+      for (const a of ['id', testID, 'name', 'aria-label', 'href', 'title', 'commandfor', 'command', 'popovertarget', 'form', 'formaction', 'onclick'])
         x.removeAttribute(a);
     if (copy.tagName === 'A')
       copy.setAttribute('href', '#help');
@@ -73,7 +74,7 @@ const not = {
       }
     return done && e;
   },
-  'wrong-words': e => !isField(e) && mainText(e).length > 2 && setText(e, pick(['Something else', 'No result', 'Unknown', 'Not available'])) && e,
+  'wrong-words': e => !isField(e) && mainText(e).length > 2 && setText(e, pick(checks.includes(state.verb) ? ['Something else', 'No result', 'Unknown', 'Not available'] : ['undefined', 'No result', 'Unknown', 'Not available'])) && e,
   'wrong-row': e => {
     const row = rowOf(e);
     const twin = row && alike(e).find(x => rowOf(x) && rowOf(x) !== row && rowOf(x).parentElement === row.parentElement && x.className === e.className);
