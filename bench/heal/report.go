@@ -169,7 +169,11 @@ func triaged(all []verdict) map[heal.Class]float64 {
 		if v.is == v.took {
 			of(v.is).hit++
 		} else {
-			mixed[fmt.Sprintf("%s taken for %s", v.is, v.took)]++
+			under := ""
+			if !v.must {
+				under = " under " + v.ops[0].name
+			}
+			mixed[fmt.Sprintf("%s taken for %s%s", v.is, v.took, under)]++
 		}
 	}
 	out := map[heal.Class]float64{}
