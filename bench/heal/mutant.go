@@ -81,6 +81,9 @@ func (b *bench) learn(ctx context.Context, a *app, f *flow) error {
 			o.Styles = asked
 		}
 		r, err := b.driver.do(o)
+		if err == nil && r.Failed >= 0 { // an app may be slow, and a flow between two of its pages
+			r, err = b.driver.do(o)
+		}
 		if err != nil {
 			return fmt.Errorf("%s, %s: %w", a.name, f.name, err)
 		}
