@@ -157,11 +157,20 @@ func (s *Service) find(ctx context.Context, x *agent.Step, r, t run.Run, f failu
 	return out, edit, err
 }
 
+// Of the candidates so many are kept whatever they are, and more of this share at least.
+const (
+	leastShown = 2
+	leastShare = 0.005
+)
+
 // propose puts what was proposed into a finding, and answers the edit; nil where there is none.
 func (out *Finding) propose(p *Proposal, c Case) *attempt.Edit {
 	out.Before, out.After, out.Outcome, out.P, out.Margin = p.Before, p.After, p.Outcome, p.Answer.P, p.Answer.Margin
 	out.ByDeed = p.Answer.Renamed && !p.Words
-	for _, a := range p.Answer.Candidates {
+	for i, a := range p.Answer.Candidates {
+		if i >= leastShown && a.Share < leastShare {
+			break
+		}
 		out.Candidates = append(out.Candidates, CandidateSeen{Label: labelOf(a.Element), Path: a.Element.Path, Rival: rivalOf(a.Element, c.Failed.Steps[c.Step].Page),
 			Share: a.Share, Why: a.Why, Vetoes: a.Vetoes, Box: a.Element.Box})
 	}

@@ -357,6 +357,9 @@ func labelOf(e *relocate.Element) string {
 		return "an element"
 	}
 	name := cmp.Or(e.Name, e.Text, e.Hint, e.Title, e.Alt, e.TestID, e.ID)
+	if name == "" {
+		return cmp.Or(e.Role, e.Tag) + " without a name"
+	}
 	return strings.TrimSpace(cmp.Or(e.Role, e.Tag) + " " + quoted(clip(name, 60)))
 }
 
