@@ -217,7 +217,13 @@ func TestHealingBatch(t *testing.T) {
 	if st["verdict"] != "fail" || st["failed"] != 4.0 {
 		t.Fatalf("%v", st)
 	}
-	st = s.Until(t, st["runId"].(string), func(st map[string]any) bool { return st["healBatchId"] != nil })
+	// The batch begins once the run is over, so it may be named a moment later.
+	for end := time.Now().Add(time.Minute); st["healBatchId"] == nil; time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("no healing began: %v", st)
+		}
+		st = s.Status(t, st["runId"].(string), "")
+	}
 	b := batch(t, s, st["healBatchId"].(string))
 	text, _ := json.MarshalIndent(b, "", " ")
 	got, pulls := map[string]string{}, map[any]int{}
