@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"net"
 	"os"
 	"strconv"
 	"strings"
@@ -54,12 +53,10 @@ func measure(tests, shards int) error {
 	if err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addr, err := stage.FreeAddress()
 	if err != nil {
 		return err
 	}
-	addr := l.Addr().String()
-	l.Close() //nolint:errcheck // only asked for a free port
 	ctx := context.Background()
 	service, err := st.Start(ctx, addr, fmt.Sprintf("TAS_MAX_ATTEMPTS=%d", max(1, shards)))
 	if err != nil {

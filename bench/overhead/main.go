@@ -74,7 +74,7 @@ func run(suite string, pairs, workers int, warm, defaults bool) error {
 	if b.bare, err = newBare(root, b.stage, b.shopURL); err != nil {
 		return err
 	}
-	addr, err := freeAddress()
+	addr, err := stage.FreeAddress()
 	if err != nil {
 		return err
 	}
@@ -188,15 +188,6 @@ func (b *bench) tas() (sample, error) {
 		}
 		return sample{wall: wall, first: first.Sub(began).Seconds()}, nil
 	}
-}
-
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer l.Close() //nolint:errcheck // only asked
-	return l.Addr().String(), nil
 }
 
 func each(ps []pair, f func(pair) float64) []float64 {

@@ -144,12 +144,8 @@ func run(ctx context.Context, rounds int) error {
 	if err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addr, err := stage.FreeAddress()
 	if err != nil {
-		return err
-	}
-	addr := l.Addr().String()
-	if err := l.Close(); err != nil {
 		return err
 	}
 	s, err := at.Start(ctx, addr)

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,12 +24,10 @@ func byService(c *course, s scenario) (last time.Time, passed int, err error) {
 	if err != nil {
 		return last, 0, err
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addr, err := stage.FreeAddress()
 	if err != nil {
 		return last, 0, err
 	}
-	addr := l.Addr().String()
-	l.Close() //nolint:errcheck // only asked
 	service, err := st.Start(ctx, addr, fmt.Sprintf("TAS_MAX_ATTEMPTS=%d", c.shards+1))
 	if err != nil {
 		return last, 0, err

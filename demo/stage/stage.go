@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -133,6 +134,15 @@ func (s Stage) Start(ctx context.Context, addr string, env ...string) (*Service,
 }
 
 var welcome = regexp.MustCompile(`\blink=(\S+/welcome/\S+)`)
+
+// FreeAddress answers an address on loopback that nobody listens on.
+func FreeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
 
 // Welcome answers the link that makes the first administrator, which the service prints on
 // its log as long as there is none; "" when there is one.

@@ -158,7 +158,7 @@ func freeAddress(wanted string) (string, error) {
 	l, err := net.Listen("tcp", wanted)
 	if err != nil && usual {
 		fmt.Printf("  %s is taken, so the service gets another port.\n", wanted)
-		l, err = net.Listen("tcp", "127.0.0.1:0")
+		return stage.FreeAddress()
 	}
 	if err != nil {
 		return "", err
