@@ -157,15 +157,11 @@ func ofApplication(c Case) (Judgement, bool) {
 		return Judgement{Class: ApplicationBug, Confidence: p, Why: why, Evidence: seen}, true
 	}
 	if c.Step >= 0 && len(c.Passing) > 0 {
-		fine := map[[2]string]bool{}
 		caught := 0
 		for _, t := range c.Passing {
 			n := 0
 			for i := range t.Steps {
 				n += t.Steps[i].Effect.Uncaught
-				for _, x := range t.Steps[i].Effect.Calls {
-					fine[[2]string{x.Method, x.Path}] = fine[[2]string{x.Method, x.Path}] || x.Status > 0 && x.Status < 400
-				}
 			}
 			caught = max(caught, n)
 		}
@@ -175,9 +171,12 @@ func ofApplication(c Case) (Judgement, bool) {
 			e := c.Failed.Steps[i].Effect
 			uncaught += e.Uncaught
 			for _, x := range e.Calls {
-				known := fine[[2]string{x.Method, x.Path}]
+				if x.Status < 400 {
+					continue
+				}
+				known := answered(c.Passing, x)
 				arrived := x.Method == "GET" && x.Path == e.Navigated
-				if x.Status >= 500 || x.Status >= 400 && x.Status != 401 && (known || arrived) {
+				if x.Status >= 500 || x.Status != 401 && (known || arrived) {
 					text := fmt.Sprintf("%s %s answered %d", x.Method, x.Path, x.Status)
 					if known {
 						text += "; it went well when the test passed"
