@@ -32,9 +32,12 @@ func (f *Finder) settled(target, now *prepared) bool {
 	return slices.ContainsFunc(was, func(o int) bool { return now.Path != "" && f.old.elements[o].Path == now.Path })
 }
 
+// identifiers are what a program names an element by, "" for what it has not.
+func (e *prepared) identifiers() [4]string { return [...]string{e.TestID, e.ID, e.NameAttr, e.href} }
+
 // hasName reports whether an element has something by which it can be told from others.
 func hasName(e *prepared) bool {
-	return e.label != "" || e.TestID != "" || e.ID != "" || e.NameAttr != "" || e.href != ""
+	return e.label != "" || e.identifiers() != [4]string{}
 }
 
 // itself reports whether a candidate is the only one on its page of which nothing but its place
@@ -62,9 +65,10 @@ func drifted(old, now *prepared, oldPage, newPage *Page) bool {
 		return false
 	}
 	ids, had, kept := 0, 0, 0
-	for _, p := range [][2]string{{old.TestID, now.TestID}, {old.ID, now.ID}, {old.NameAttr, now.NameAttr}, {old.href, now.href}} {
-		had, kept = had+int(bit(p[0] != "")), kept+int(bit(p[0] != "" && p[0] == p[1]))
-		if p[0] != "" && p[0] == p[1] && oldPage.only(p[0]) && newPage.only(p[0]) {
+	there := now.identifiers()
+	for i, id := range old.identifiers() {
+		had, kept = had+int(bit(id != "")), kept+int(bit(id != "" && id == there[i]))
+		if id != "" && id == there[i] && oldPage.only(id) && newPage.only(id) {
 			ids++
 		}
 	}
@@ -110,7 +114,10 @@ func drifted(old, now *prepared, oldPage, newPage *Page) bool {
 // identifier, nor its words or most of them. What had no name to lose counts as renamed where
 // its class is not its own either.
 func renamed(old, now *prepared) bool {
-	names := [][2]string{{old.TestID, now.TestID}, {old.ID, now.ID}, {old.NameAttr, now.NameAttr}, {old.href, now.href}, {old.label, now.label}}
+	names, there := [][2]string{{old.label, now.label}}, now.identifiers()
+	for i, id := range old.identifiers() {
+		names = append(names, [2]string{id, there[i]})
+	}
 	if old.label == "" || now.label == "" { // what people call it is what else it says
 		names = append(names, [][2]string{{old.Text, now.Text}, {old.Hint, now.Hint}, {old.Title, now.Title}, {old.Alt, now.Alt}}...)
 	}
@@ -122,7 +129,7 @@ func renamed(old, now *prepared) bool {
 	if old.label == "" && now.label == "" && old.Class != "" && old.Class == now.Class {
 		return false
 	}
-	if old.TestID != "" || old.ID != "" || old.NameAttr != "" || old.href != "" {
+	if old.identifiers() != [4]string{} {
 		return true // it lost its identifiers, and its words are others
 	}
 	both, contained := share(&old.text, &now.text)

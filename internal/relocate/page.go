@@ -66,7 +66,7 @@ func Prepare(elements []Element) *Page {
 			p.labels[e.labelHash]++
 			p.called[e.labelHash] = append(p.called[e.labelHash], i)
 		}
-		for _, s := range []string{e.TestID, e.ID, e.NameAttr, e.href} {
+		for _, s := range e.identifiers() {
 			if s != "" {
 				p.owners[hashOf(s)]++
 			}
