@@ -14,6 +14,7 @@ type har struct {
 		Method  string   `json:"method"`
 		URL     string   `json:"url"`
 		Headers []header `json:"headers"`
+		Body    posted   `json:"postData"`
 	} `json:"request"`
 	Response struct {
 		Status  int `json:"status"`
@@ -31,7 +32,9 @@ type header struct {
 
 // request is one that the page's own code made, or that it navigated by.
 type request struct {
-	at float64
+	at      float64
+	address string
+	body    posted
 	Call
 }
 
@@ -65,7 +68,7 @@ func (h har) request() (request, bool) {
 		return request{}, false
 	}
 	path, ok := Template(h.Request.URL)
-	return request{at: h.Monotonic, Call: Call{Method: strings.ToUpper(clip(h.Request.Method)), Path: path, Status: max(h.Response.Status, 0), Unreached: refused}}, ok
+	return request{at: h.Monotonic, address: h.Request.URL, body: h.Request.Body, Call: Call{Method: strings.ToUpper(clip(h.Request.Method)), Path: path, Status: max(h.Response.Status, 0), Unreached: refused}}, ok
 }
 
 // maxCalls bounds the calls of a step that are kept.

@@ -228,12 +228,29 @@ func roleOf(n *Node) string {
 				return ""
 			}
 		}
+	case "th":
+		return headerRole(n)
 	case "img":
 		if alt, ok := n.Attrs["alt"]; ok && alt == "" {
 			return "presentation"
 		}
 	}
 	return ownRoles[n.Tag]
+}
+
+// headerRole answers which header a cell of a table is: of what it says it is one, else of the row
+// where a plain cell is beside it.
+func headerRole(n *Node) string {
+	switch strings.ToLower(n.Attrs["scope"]) {
+	case "row", "rowgroup":
+		return "rowheader"
+	case "col", "colgroup":
+		return "columnheader"
+	}
+	if n.Parent != nil && slices.ContainsFunc(n.Parent.Kids, func(k *Node) bool { return k.Tag == "td" && text(k) != "" }) {
+		return "rowheader"
+	}
+	return "columnheader"
 }
 
 func inputRole(n *Node) string {

@@ -6,6 +6,7 @@
 package evidence
 
 import (
+	"strings"
 	"time"
 
 	"tas-service/internal/relocate"
@@ -75,8 +76,19 @@ type Call struct {
 	Method string
 	Path   string // host, path and names of the query's parameters: "api.example.com/orders/{}?page"
 	Status int    // 0 for none
+	// Filled names what it carried a value under, sorted, by comma: parameters of the query
+	// ("?page") and fields of a form or of JSON ("items[].id"). The values are not kept.
+	Filled string `json:",omitempty"`
 	// Unreached says that there was no answer because nothing could be reached.
 	Unreached bool `json:",omitempty"`
+}
+
+// Names answers the names of Filled.
+func (c Call) Names() []string {
+	if c.Filled == "" {
+		return nil
+	}
+	return strings.Split(c.Filled, ",")
 }
 
 // Same reports whether two effects are the same deed: the same calls that change something,

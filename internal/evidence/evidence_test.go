@@ -104,7 +104,7 @@ func TestRead(t *testing.T) {
 	if other := click.Page[slices.IndexFunc(click.Page, func(e relocate.Element) bool { return e.TestID == "drop" })]; other.RowKey != "Tea" || other.Box != nil {
 		t.Errorf("the other button: %+v", other)
 	}
-	if e := click.Effect; jsonOf(e) != jsonOf(Effect{Calls: []Call{{Method: "DELETE", Path: "loopback/api/orders/{}?a&b", Status: 204}}, Navigated: "loopback/orders", Dialog: "confirm", Uncaught: 1}) {
+	if e := click.Effect; jsonOf(e) != jsonOf(Effect{Calls: []Call{{Method: "DELETE", Path: "loopback/api/orders/{}?a&b", Status: 204, Filled: "?a,?b"}}, Navigated: "loopback/orders", Dialog: "confirm", Uncaught: 1}) {
 		t.Errorf("%+v", e)
 	}
 	if fill.Error != "Timeout" || !strings.Contains(jsonOf(fill.Effect), "other.example/x.json") {

@@ -65,6 +65,7 @@ func Read(ctx context.Context, r io.ReaderAt, size int64) (Test, error) {
 		body.Close() //nolint:errcheck // what matters was read
 		t.Cut = t.Cut || err != nil || left <= 0
 	}
+	t.fill(z)
 	t.settle()
 	return t.Test, nil
 }
