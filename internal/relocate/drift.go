@@ -32,6 +32,18 @@ func (f *Finder) settled(target, now *prepared) bool {
 	return slices.ContainsFunc(was, func(o int) bool { return now.Path != "" && f.old.elements[o].Path == now.Path })
 }
 
+// stayed reports whether a candidate is another old element, just like the target, which stands
+// where it stood as it was, while another one of the target's sort stands where the target stood.
+func (f *Finder) stayed(target, now *prepared) bool {
+	other, there := f.old.paths[now.Path]
+	own, still := f.now.paths[target.Path]
+	if !there || !still || now.Path == target.Path || target.sign != now.sign || f.old.elements[other].sign != now.sign {
+		return false
+	}
+	e := &f.now.elements[own]
+	return e.Tag == target.Tag && e.role == target.role && e.sign != target.sign
+}
+
 // identifiers are what a program names an element by, "" for what it has not.
 func (e *prepared) identifiers() [4]string { return [...]string{e.TestID, e.ID, e.NameAttr, e.href} }
 
@@ -41,11 +53,11 @@ func hasName(e *prepared) bool {
 }
 
 // itself reports whether a candidate is the only one on its page of which nothing but its place
-// among its siblings and its looks differs from the target, as the target was the only one on
-// its own.
+// among its siblings, or that it was wrapped, and its looks differs from the target, as the target
+// was the only one on its own.
 func (f *Finder) itself(target, now *prepared) bool {
 	return target.sign == now.sign && hasName(now) && len(f.old.signatures[now.sign]) == 1 && len(f.now.signatures[now.sign]) == 1 &&
-		len(target.steps) > 1 && len(target.steps) == len(now.steps) && common(target.steps, now.steps) >= len(now.steps)-1
+		len(target.steps) > 1 && len(target.steps) <= len(now.steps) && common(target.steps, now.steps) >= len(target.steps)-1
 }
 
 // driftedP is the probability of an element of which little changed.
@@ -83,6 +95,9 @@ func drifted(old, now *prepared, oldPage, newPage *Page) bool {
 	}
 	if len(old.steps) > 1 && len(old.steps) == len(now.steps) && common(old.steps, now.steps) == len(old.steps)-1 {
 		placed++ // in the same parent, among its children of another place or sort
+	}
+	if old.tag == now.tag && old.Class == now.Class && wrapped(old.steps, now.steps) {
+		placed++
 	}
 	if _, part := share(&old.text, &now.text); !same && part > 0.9 && len(old.text.bag) > 1 {
 		placed++ // its words and more, or some of them

@@ -1,6 +1,9 @@
 package relocate
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // rows is a list of two with the same buttons, and a form below it.
 func rows() []Element {
@@ -35,6 +38,23 @@ func TestSettled(t *testing.T) {
 		if a := finder(m, rows(), rest).Find(gone, Limits{}); a.Outcome == Heal || a.P > takenP {
 			t.Errorf("%d is gone: %s (P %.3f)", gone, a.Outcome, a.P)
 		}
+	}
+}
+
+// TestStayed does not take another one of several that are alike, which stands where it stood, for
+// the one that has another name now.
+func TestStayed(t *testing.T) {
+	t.Parallel()
+	m := shippedModel(t)
+	old := append(rows(), Element{Tag: "button", Role: "button", Name: "Sign in", Text: "Sign in", Class: "main", Path: "/html[1]/body[1]/footer[1]/form[1]/button[1]", Form: "login", Landmark: "contentinfo"})
+	now := slices.Clone(old)
+	now[6].Name, now[6].Text = "Anmelden", "Anmelden"
+	if a := finder(m, old, now).Find(6, Limits{}); a.Candidates[0].Index != 6 || a.P < DefaultLimits().Heal {
+		t.Errorf("%s (P %.3f), first %q", a.Outcome, a.P, a.Candidates[0].Element.Path)
+	}
+	gone := slices.Delete(slices.Clone(old), 6, 7)
+	if a := finder(m, old, gone).Find(6, Limits{}); a.Outcome == Heal {
+		t.Errorf("gone, yet healed to %q", a.Candidates[0].Element.Path)
 	}
 }
 
@@ -75,6 +95,12 @@ func TestDrifted(t *testing.T) {
 			all[4] = Element{Tag: "button", Role: "button", Name: "Sign in", Text: "Sign in", Class: "main", Path: "/html[1]/body[1]/aside[1]/button[1]"}
 			all[6].Path = "/html[1]/body[1]/main[1]/form[1]/div[1]/button[1]"
 		}, true},
+		{"other words, and it was wrapped", 6, func(all []Element) {
+			all[6].Name, all[6].Text, all[6].Path = "Log in", "Log in", "/html[1]/body[1]/main[1]/form[1]/div[1]/p[1]/button[1]"
+		}, true},
+		{"other words, other looks, and it was wrapped", 6, func(all []Element) {
+			all[6].Name, all[6].Text, all[6].Class, all[6].Landmark, all[6].Path = "Log in", "Log in", "quiet", "", "/html[1]/body[1]/main[1]/form[1]/div[1]/p[1]/button[1]"
+		}, false},
 		{"nothing that named it stayed, in its place", 5, func(all []Element) { all[5].Name, all[5].ID, all[5].NameAttr = "Help", "", "" }, true},
 		{"nothing that named it stayed, elsewhere", 5, func(all []Element) {
 			all[5].Name, all[5].ID, all[5].NameAttr, all[5].Path = "Help", "", "", "/html[1]/body[1]/main[1]/form[1]/div[1]/input[1]"

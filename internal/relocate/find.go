@@ -255,7 +255,7 @@ func (f *Finder) rank(target int) *ranking {
 	r := &ranking{comparison: c, own: own, evidence: c.rankEvidence(own), score: make([]float64, len(c.candidates)), order: make([]int, len(c.candidates)), second: -1, taken: make([]bool, len(c.candidates))}
 	for i, x := range r.evidence {
 		r.score[i], r.order[i] = dot(f.model.Rank, x), i
-		r.taken[i] = f.settled(own.old, c.candidates[i]) || f.relabelled(own.old, c.candidates[i]) || own.old.kind == field && !takes(c.candidates[i]) || otherRow(own.old, c.candidates[i], f.now) != "" && own.old.label == c.candidates[i].label
+		r.taken[i] = f.settled(own.old, c.candidates[i]) || f.stayed(own.old, c.candidates[i]) || f.relabelled(own.old, c.candidates[i]) || own.old.kind == field && !takes(c.candidates[i]) || otherRow(own.old, c.candidates[i], f.now) != "" && own.old.label == c.candidates[i].label
 	}
 	slices.SortFunc(r.order, func(a, b int) int {
 		if r.taken[a] != r.taken[b] {

@@ -85,6 +85,20 @@ func ending(a, b []step, limit int, tagsOnly bool) int {
 	return n
 }
 
+// mostWraps bounds how many boxes may have come around an element that was only wrapped.
+const mostWraps = 3
+
+// wrapped says whether b is a with some boxes more around it, or around what contains it: the
+// same steps before them, and behind them the same tags.
+func wrapped(a, b []step) bool {
+	more := len(b) - len(a)
+	if more < 1 || more > mostWraps {
+		return false
+	}
+	n := min(common(a, b), len(a)-1)
+	return n > 1 && ending(a, b, len(a)-n, true) == len(a)-n
+}
+
 // sequence answers how long the longest common subsequence of two paths' tags is, over the
 // length of the longer path.
 func sequence(a, b []step) float64 {
