@@ -17,14 +17,16 @@ type Trial struct {
 	Sabotage []Sabotage `json:"sabotage,omitempty"`
 }
 
-// Edit replaces one part of a locator where it is written in the tests' source.
+// Edit replaces a part of a locator, or several that follow each other, where they are written in
+// the tests' source.
 type Edit struct {
 	// Stack is of the step that uses the locator, innermost first; files are relative to the
 	// package.
 	Stack       []Location `json:"stack"`
-	Locator     string     `json:"locator"`     // whole, as Playwright writes it
-	Part        int        `json:"part"`        // which of its parts, from 0
-	Replacement string     `json:"replacement"` // one part
+	Locator     string     `json:"locator"`           // whole, as Playwright writes it
+	Part        int        `json:"part"`              // which of its parts, from 0
+	Through     int        `json:"through,omitempty"` // the last of several; what is less than Part means Part alone
+	Replacement string     `json:"replacement"`       // one part or more
 }
 
 // Edited is what became of a trial's edits. Where any could not be made, nothing was run.

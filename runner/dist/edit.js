@@ -2,7 +2,7 @@
 Object.defineProperty(exports, "__esModule", { value: true });
 exports.edit = edit;
 exports.place = place;
-// Repairs one part of a locator in the tests' source with the smallest edit: the file is never printed anew.
+// Repairs a part of a locator, or several that follow each other, in the tests' source with the smallest edit: the file is never printed anew.
 const path = require("path");
 const diff_1 = require("./diff");
 const source_1 = require("./source");
@@ -17,15 +17,21 @@ function place(sources, root, order) {
     const replacement = parseParts(sources, order.replacement);
     if (!Number.isInteger(order.part) || order.part < 0 || order.part >= wanted.length)
         throw new source_1.NotFound('no-segment', `the locator has ${wanted.length} parts`);
-    if (replacement.length !== 1)
-        throw new source_1.NotFound('no-segment', 'the replacement is not one part of a locator');
+    if (replacement.length > 1 && replacement.some(segment => !/^(locator|getBy\w+)$/.test(segment.method)))
+        throw new source_1.NotFound('no-segment', 'what is to stand there does more than find an element in another one');
+    const through = Math.max(order.part, order.through ?? 0);
+    if (!Number.isInteger(through) || through >= wanted.length)
+        throw new source_1.NotFound('no-segment', `the locator has ${wanted.length} parts`);
     let why;
     for (const place of order.stack) {
         try {
             const source = sources.open(path.resolve(root, place.file));
             const call = sources.callAt(source, place.line, place.column);
-            const segment = choose(sources, sources.locatorOf(source, call), wanted, order.part);
-            return change(sources, segment, wanted[order.part], replacement[0], order.replacement);
+            const written = sources.locatorOf(source, call);
+            const segment = choose(sources, written, wanted, order.part);
+            if (through === order.part && replacement.length === 1)
+                return change(sources, segment, wanted[order.part], replacement[0], order.replacement);
+            return span(sources, segment, through === order.part ? segment : choose(sources, written, wanted, through), order.replacement);
         }
         catch (error) {
             if (!(error instanceof source_1.NotFound))
@@ -112,6 +118,14 @@ function change(sources, segment, wanted, replacement, code) {
     if (callee.property.name !== segment.method)
         throw new source_1.NotFound('not-literal', 'the element is named by a call that is no locator: write it as page.locator(…) first');
     return found(sources, segment.source, callee.property.start, segment.call.end, code);
+}
+/** Replaces calls that follow each other, from the name of the first to the closing bracket of the last. */
+function span(sources, first, last, code) {
+    const callee = first.call.callee;
+    // What is chained begins at one place of one file.
+    if (first.source !== last.source || first.call.start !== last.call.start || first.call.end > last.call.end || callee.property.name !== first.method)
+        throw new source_1.NotFound('not-literal', 'the parts of the locator are written in several places');
+    return found(sources, first.source, callee.property.start, last.call.end, code);
 }
 /** The texts in which two lists of arguments differ, with the place in the source of the first; undefined where more than texts differ. */
 function differing(written, wanted, replacement) {
