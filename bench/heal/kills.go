@@ -9,13 +9,27 @@ type noticing struct {
 }
 
 // notices reports whether a test fails under a sabotage.
-func (b *bench) notices(o order, s sabotage) (bool, error) {
+func (b *bench) notices(o order, s sabotage) (bool, error) { return b.noticesAt(o, s, false) }
+
+// noticesAt is notices; with beyond only a failure counts of a step that looks at another element.
+func (b *bench) noticesAt(o order, s sabotage, beyond bool) (bool, error) {
 	o.Sabotage, o.Patience = &s, 1500
 	r, err := b.driver.do(o)
 	if err == nil && !r.Sabotaged && r.Failed < 0 {
 		err = fmt.Errorf("there was nothing to break at step %d", s.Step)
 	}
-	return err == nil && r.Failed >= 0, err
+	if err != nil || r.Failed < 0 {
+		return false, err
+	}
+	return !beyond || o.at(r.Failed) != o.at(s.Step) && o.Steps[r.Failed].Verb != "value", nil
+}
+
+// at answers the locator of a step.
+func (o order) at(step int) string {
+	if now, healed := o.Replace[step]; healed {
+		return now
+	}
+	return o.Steps[step].Locator
 }
 
 // compare breaks the application further under a healed test, as under the old one before

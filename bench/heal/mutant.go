@@ -277,7 +277,7 @@ func (b *bench) heal(ctx context.Context, v *verdict, base order, r result, t ev
 			v.before = true
 		}
 		was := base.Steps[r.Failed].Locator
-		now := with(was, p)
+		now := p.Whole()
 		if code, again := healed[r.Failed]; again {
 			v.outcome, v.why = relocate.Report, "healed in vain to "+code
 			return nil
@@ -345,17 +345,19 @@ func (b *bench) heal(ctx context.Context, v *verdict, base order, r result, t ev
 		return nil
 	}
 	if renamed && !outside { // what it does has to show that it is the one
-		kind := ""
+		kind, beyond := "", false
 		switch verb := base.Steps[first].Verb; {
 		case checking(verb):
 			kind = "words"
 		case verb == "click" || verb == "dblclick":
 			kind = "dead"
-		default: // a field takes what is typed into it whatever it is
-			v.outcome, v.why = relocate.Propose, "renamed, and a field"
+		case (verb == "fill" || verb == "select") && heal.Carries(passing, t):
+			kind, beyond = "dead", true
+		default:
+			v.outcome, v.why = relocate.Propose, "renamed, and a field that sends something else"
 			return nil
 		}
-		if noticed, err = b.notices(base, sabotage{first, kind}); err != nil {
+		if noticed, err = b.noticesAt(base, sabotage{first, kind}, beyond); err != nil {
 			return err
 		}
 		if !noticed {
@@ -387,17 +389,6 @@ func (m *mutant) truth(message string) heal.Class {
 		return heal.Ambiguity
 	}
 	return heal.Drift
-}
-
-// with answers a locator with what is proposed in it.
-func with(code string, p heal.Proposal) string {
-	parts := heal.Parts(code)
-	all := make([]string, len(parts))
-	for i, x := range parts {
-		all[i] = x.Code
-	}
-	all[p.Part] = p.After
-	return strings.Join(all, ".")
 }
 
 func shown(p heal.Proposal) string {

@@ -302,7 +302,7 @@ func (st *state) chosen(f *Finding, a *Advice) {
 	f.Confidence = f.P
 	f.Why = "A model chose the element."
 	f.Candidates = append([]CandidateSeen{c}, slices.Delete(slices.Clone(f.Candidates), a.Choice, a.Choice+1)...)
-	edit := attempt.Edit{Stack: f.Stack, Locator: f.Step.Locator, Part: f.Part, Replacement: c.Rival}
+	edit := attempt.Edit{Stack: f.Stack, Locator: f.Step.Locator, Part: f.Part, Through: f.Through, Replacement: c.Rival}
 	if f.Edit = slices.IndexFunc(st.Edits, func(e attempt.Edit) bool { return sameEdit(e, edit) }); f.Edit < 0 {
 		st.Edits, f.Edit = append(st.Edits, edit), len(st.Edits)
 	}

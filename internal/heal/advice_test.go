@@ -280,13 +280,22 @@ func TestDoesTheSame(t *testing.T) {
 		"it fails when it does nothing":  {func(*state) {}, true},
 		"it passes when it does nothing": {func(st *state) { st.Proof.Sabotage[1].Found = false }, false},
 		"the same request":               {func(st *state) { st.Proof.Sabotage[1].Found, st.Findings[0].EffectSeen = false, true }, true},
-		"a field, filled":                {func(st *state) { st.Findings[0].Step.Method = "fill" }, false},
-		"not clearly ahead":              {func(st *state) { st.Findings[0].Margin = 0.4 }, false},
-		"not likely enough":              {func(st *state) { st.Findings[0].P = 0.96 }, false},
-		"something against it":           {func(st *state) { st.Findings[0].Candidates[0].Vetoes = []string{"x"} }, false},
-		"a person must judge":            {func(st *state) { st.Findings[0].ByDeed = false }, false},
-		"a person chose":                 {func(st *state) { st.Findings[0].Chosen = true }, false},
-		"not proved":                     {func(st *state) { st.Proof.Passed = false }, false},
+		"a field whose text is missed elsewhere": {func(st *state) {
+			st.Findings[0].Step.Method, st.Findings[0].Carried, st.Proof.Sabotage[1].Beyond = "fill", true, true
+		}, true},
+		"a field whose text only it is asked for": {func(st *state) { st.Findings[0].Step.Method, st.Findings[0].Carried = "fill", true }, false},
+		"a field whose text arrives under another name": {func(st *state) {
+			st.Findings[0].Step.Method, st.Proof.Sabotage[1].Beyond = "fill", true
+		}, false},
+		"a box that is checked": {func(st *state) {
+			st.Findings[0].Step.Method, st.Findings[0].Carried, st.Proof.Sabotage[1].Beyond = "check", true, true
+		}, false},
+		"not clearly ahead":    {func(st *state) { st.Findings[0].Margin = 0.4 }, false},
+		"not likely enough":    {func(st *state) { st.Findings[0].P = 0.96 }, false},
+		"something against it": {func(st *state) { st.Findings[0].Candidates[0].Vetoes = []string{"x"} }, false},
+		"a person must judge":  {func(st *state) { st.Findings[0].ByDeed = false }, false},
+		"a person chose":       {func(st *state) { st.Findings[0].Chosen = true }, false},
+		"not proved":           {func(st *state) { st.Proof.Passed = false }, false},
 		"a check, its text seen": {func(st *state) {
 			st.Findings[0].Step.Method, st.Proof.Sabotage[1] = "expect", order(attempt.SabotageText, true)
 		}, true},

@@ -168,7 +168,7 @@ func (s *Service) again(ctx context.Context, actor account.Actor, x agent.Sessio
 	b.Wish.AutoCreatePR = true
 	f.After, f.Edit, f.Outcome, f.Chosen = after, 0, relocate.Propose, true
 	f.Why = "A person chose the element."
-	fresh := state{Findings: []Finding{f}, Edits: []attempt.Edit{{Stack: f.Stack, Locator: f.Step.Locator, Part: f.Part, Replacement: after}}}
+	fresh := state{Findings: []Finding{f}, Edits: []attempt.Edit{{Stack: f.Stack, Locator: f.Step.Locator, Part: f.Part, Through: f.Through, Replacement: after}}}
 	fresh.Failures = slices.DeleteFunc(slices.Clone(st.Failures), func(o failure) bool { return o.TestID != f.TestID || o.Browser != f.Browser })
 	y := agent.Session{ID: newID(), BatchID: b.ID, ProjectID: x.ProjectID, RunID: x.RunID, Kind: agent.Heal, Status: agent.Queued,
 		Title: f.Title, TestIDs: []string{f.TestID}, State: fresh.save(), CreatedAt: now}

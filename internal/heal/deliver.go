@@ -168,21 +168,28 @@ func (st *state) missed() (out []string) {
 
 // provedByDoing reports whether a test was seen to fail when what is done to the element has
 // no effect, or the text is altered that it checks: then a look-alike that does nothing, or says
-// something else, is not what it found. A field proves nothing so: it takes what is typed into
-// it whether the application hears of it or not.
+// something else, is not what it found. A field takes what is typed into it whether the
+// application hears of it or not, so of a field it must be something else that the test misses,
+// and what the test sends must carry values under the same names as before.
 func (st *state) provedByDoing(f *Finding) bool {
 	if f.Step == nil {
 		return false
 	}
-	kind := attempt.SabotageHandler
+	kind, beyond := attempt.SabotageHandler, false
 	switch f.Step.Method {
 	case "expect":
 		kind = attempt.SabotageText
 	case "click", "dblclick", "tap", "hover":
+	case "fill", "type", "selectOption": // pressSequentially is type on the wire
+		if beyond = true; !f.Carried {
+			return false
+		}
 	default:
 		return false
 	}
-	return slices.ContainsFunc(st.Proof.Sabotage, func(b Sabotage) bool { return b.Edit == f.Edit && b.Order.Kind == kind && !b.Survived() })
+	return slices.ContainsFunc(st.Proof.Sabotage, func(b Sabotage) bool {
+		return b.Edit == f.Edit && b.Order.Kind == kind && !b.Survived() && (b.Beyond || !beyond)
+	})
 }
 
 // tellBugs says of the tests that fail because of the application that a bug is to blame. It

@@ -104,7 +104,7 @@ func (st *state) keep(f Finding) {
 }
 
 func sameEdit(a, b attempt.Edit) bool {
-	return len(a.Stack) > 0 && len(b.Stack) > 0 && a.Stack[0] == b.Stack[0] && a.Locator == b.Locator && a.Part == b.Part && a.Replacement == b.Replacement
+	return len(a.Stack) > 0 && len(b.Stack) > 0 && a.Stack[0] == b.Stack[0] && a.Locator == b.Locator && a.Part == b.Part && a.Through == b.Through && a.Replacement == b.Replacement
 }
 
 // find finds out why one result fails.
@@ -174,7 +174,7 @@ func (out *Finding) propose(p *Proposal, c Case) *attempt.Edit {
 		out.Candidates = append(out.Candidates, CandidateSeen{Label: labelOf(a.Element), Path: a.Element.Path, Rival: rivalOf(a.Element, c.Failed.Steps[c.Step].Page),
 			Share: a.Share, Why: a.Why, Vetoes: a.Vetoes, Box: a.Element.Box})
 	}
-	out.Part = p.Part
+	out.Part, out.Through = p.Part, p.Through
 	for _, f := range c.Failed.Steps[c.Step].Stack {
 		out.Stack = append(out.Stack, attempt.Location{File: f.File, Line: f.Line, Column: f.Column})
 	}
@@ -185,7 +185,7 @@ func (out *Finding) propose(p *Proposal, c Case) *attempt.Edit {
 		out.Why += " The trace does not tell where the step is in the source."
 		return nil
 	}
-	return &attempt.Edit{Stack: out.Stack, Locator: out.Step.Locator, Part: p.Part, Replacement: p.After}
+	return &attempt.Edit{Stack: out.Stack, Locator: out.Step.Locator, Part: p.Part, Through: p.Through, Replacement: p.After}
 }
 
 // traceOf reads the trace of a result of a trial; nothing where there is none.

@@ -176,6 +176,15 @@ func TestProposeOnPages(t *testing.T) {
 		{"gone, and the like is in the rows", "click", "getByTestId('add')", mugAdd, func(all []relocate.Element) []relocate.Element {
 			return slices.DeleteFunc(all, func(e relocate.Element) bool { return e.Path == mugAdd })
 		}, relocate.Report, 0, ""},
+		{"the area and the words changed", "click", "getByRole('main').getByRole('button', { name: 'Apply' })", apply, func(all []relocate.Element) []relocate.Element {
+			at(all, "/html[1]/body[1]/main[1]").Role = ""
+			at(all, apply).Name, at(all, apply).Text, at(all, apply).OwnText = "Apply code", "Apply code", "Apply code"
+			return all
+		}, relocate.Heal, 0, "getByRole('button', { name: 'Apply code' })"},
+		{"its like came elsewhere", "click", "getByRole('button', { name: 'Apply', exact: true })", apply, func(all []relocate.Element) []relocate.Element {
+			at(all, apply).Name, at(all, apply).Text, at(all, apply).OwnText = "Apply …", "Apply …", "Apply …"
+			return append(all, relocate.Element{Key: "like", Path: "/html[1]/body[1]/aside[1]/button[1]", Tag: "button", Role: "button", Name: "Apply …", Text: "Apply …", OwnText: "Apply …"})
+		}, relocate.Heal, 0, "getByRole('main').getByRole('button', { name: 'Apply …' })"},
 		{"nothing changed", "click", "getByRole('button', { name: 'Apply' })", apply, func(all []relocate.Element) []relocate.Element { return all }, relocate.Report, -1, ""},
 	} {
 		was := shelf()

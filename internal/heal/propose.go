@@ -16,6 +16,7 @@ type Proposal struct {
 	Step    evidence.Step // that failed
 	Was     evidence.Step // the same step when it was last seen to pass
 	Part    int           // of the locator, from 0
+	Through int           // the last part, where several are written anew
 	Before  string        // what is written there, as Playwright shows it
 	After   string        // what could be; "" where nothing is proposed
 	Outcome relocate.Outcome
@@ -24,6 +25,21 @@ type Proposal struct {
 	// Words says that what is checked is what changed, so that only a person can say whether it
 	// is as right.
 	Words bool
+}
+
+// Whole answers all of the locator with what is proposed in it.
+func (p *Proposal) Whole() string {
+	parts := Parts(p.Step.Locator)
+	return codes(slices.Concat(parts[:p.Part], []Part{{Code: p.After}}, parts[max(p.Part, p.Through)+1:]))
+}
+
+// codes writes parts as one locator.
+func codes(parts []Part) string {
+	var all []string
+	for _, p := range parts {
+		all = append(all, p.Code)
+	}
+	return strings.Join(all, ".")
 }
 
 // ByDeed reports whether a proposal is as good as a heal once the step is seen to do what it
@@ -116,21 +132,9 @@ func Propose(model *relocate.Model, failed evidence.Test, step int, passing []ev
 		return p
 	}
 	echo := p.echoes(parts, &now.all[it])
-	for _, part := range b.parts {
-		if code := now.write(parts, part, it, echo); code != "" {
-			p.Part, p.Before, p.After = part, parts[part].Code, code
-			break
-		}
-	}
-	for _, part := range b.parts {
-		if p.After != "" || echo == nil {
-			break
-		}
-		if code := now.write(parts, part, it, nil); code != "" {
-			p.Part, p.Before, p.After = part, parts[part].Code, code
-			p.Outcome, p.Words = relocate.Propose, true
-			p.Why = "Nothing names it but the words that are checked, so the check would find what it looks for or nothing: whether that is enough is for a person to say."
-		}
+	if !p.rewrite(now, parts, b, it, echo) && echo != nil && p.rewrite(now, parts, b, it, nil) {
+		p.Outcome, p.Words = relocate.Propose, true
+		p.Why = "Nothing names it but the words that are checked, so the check would find what it looks for or nothing: whether that is enough is for a person to say."
 	}
 	if p.After == "" {
 		p.Outcome, p.Why = relocate.Report, "The element is there, and nothing names it that would find it alone and still name it tomorrow."
@@ -210,10 +214,10 @@ func (p *Proposal) echoes(parts []Part, now *relocate.Element) func(Part) bool {
 // numbers answers the numbers in the words of a part.
 func numbers(code string) []string {
 	parts := Parts(code)
-	if len(parts) != 1 || parts[0].words() == "" {
+	if len(parts) == 0 {
 		return nil
 	}
-	return number.FindAllString(parts[0].words(), -1)
+	return number.FindAllString(parts[len(parts)-1].words(), -1)
 }
 
 var number = regexp.MustCompile(`\d+`)
@@ -310,100 +314,6 @@ func absent(parts []Part, now *page) int {
 		}
 	}
 	return -1
-}
-
-// write answers code for one part of a locator with which the whole of it finds one element
-// and no other one; "" where nothing does. What unfit holds of is not written; nil for all.
-func (p *page) write(parts []Part, part, it int, unfit func(Part) bool) string {
-	last := naming(parts, len(parts)-1)
-	try := func(code string) bool {
-		fresh := Parts(code)
-		if len(fresh) != 1 || code == parts[part].Code || part == last && unfit != nil && unfit(fresh[0]) {
-			return false
-		}
-		whole := slices.Clone(parts)
-		whole[part] = fresh[0]
-		f := p.find(whole)
-		return f.known && len(f.last()) == 1 && f.last()[0] == it
-	}
-	prefer := locator.StrategyOf(parts[part].Code)
-	if part == last {
-		for _, code := range append(p.named(it, p.room(parts, part, it), parts[part].Code), p.styled(it)...) {
-			if try(code) {
-				return code
-			}
-		}
-		return ""
-	}
-	// What is around the element: the nearest of which a locator is known.
-	for up := p.parent(it); up >= 0; up = p.parent(up) {
-		codes := slices.DeleteFunc(p.named(up, p.all, parts[part].Code), func(code string) bool { return locator.StrategyOf(code) == locator.ByText })
-		if e := &p.all[up]; e.Role != "" && !e.Hidden && prefer == locator.ByRole {
-			codes = append(codes, "getByRole("+locator.Quote(e.Role)+")")
-		}
-		for _, code := range append(codes, p.styled(up)...) {
-			if try(code) {
-				return code
-			}
-		}
-	}
-	return ""
-}
-
-// room answers the elements among which a part chooses: those in what the parts before it find
-// around the element.
-func (p *page) room(parts []Part, part, it int) []relocate.Element {
-	if part == 0 {
-		return p.all
-	}
-	f := p.find(parts[:part])
-	var out []relocate.Element
-	for at := range p.all {
-		if slices.ContainsFunc(f.last(), func(s int) bool { return p.within(at, s) && p.within(it, s) }) {
-			out = append(out, p.all[at])
-		}
-	}
-	if len(out) == 0 {
-		return p.all
-	}
-	return out
-}
-
-func (p *page) named(at int, room []relocate.Element, was string) (out []string) {
-	for _, l := range locator.ForInstead(&p.all[at], room, was) {
-		out = append(out, l.Code)
-	}
-	return out
-}
-
-// styled answers CSS for an element: what locators are written of where nothing names it.
-func (p *page) styled(at int) (out []string) {
-	own := locator.Simple(&p.all[at])
-	for _, s := range own {
-		if s != p.all[at].Tag {
-			out = append(out, "locator("+locator.Quote(s)+")")
-		}
-	}
-	if prior := p.before(at); len(prior) > 0 {
-		if term := locator.Term(&p.all[prior[0]]); term != "" {
-			out = append(out, "locator("+locator.Quote(term+" + "+p.all[at].Tag)+")")
-		}
-	}
-	for up, n := p.parent(at), 0; up >= 0 && n < 8; up, n = p.parent(up), n+1 {
-		around := locator.Simple(&p.all[up])
-		if key := locator.Around(&p.all[up], &p.all[at]); key != "" {
-			around = append(around, key)
-		}
-		for _, a := range around {
-			if a == p.all[up].Tag && !slices.Contains([]string{"main", "nav", "aside", "header", "footer", "dialog", "form", "article", "fieldset", "table"}, a) {
-				continue
-			}
-			for _, s := range own {
-				out = append(out, "locator("+locator.Quote(a+" "+s)+")")
-			}
-		}
-	}
-	return out
 }
 
 // volatile answers the page of a passing step and that of the failed one without what differs

@@ -37,6 +37,8 @@ type Check struct {
 	// Outside says that the effect shows outside the page: a request that changes something, a
 	// navigation or a dialog.
 	Outside bool `json:"outside,omitempty"`
+	// Carried says that the test sends values under the same names as before; see Carries.
+	Carried bool `json:"carried,omitempty"`
 }
 
 // judge compares the repaired tests with how they were when they passed.
@@ -71,6 +73,7 @@ func (s *Service) judge(ctx context.Context, x *agent.Step, st *state, r, t run.
 			return nil, err
 		}
 		f.EffectSeen = slices.ContainsFunc(checks, func(c Check) bool { return c.What == "effect" && c.OK && c.Outside })
+		f.Carried = !slices.ContainsFunc(checks, func(c Check) bool { return c.What == "effect" && !c.Carried })
 		for _, c := range checks {
 			if !c.OK {
 				fail("%s: %s", f.Title, c.Note)
@@ -116,9 +119,14 @@ func merge(all, more []Check) []Check {
 		return more
 	}
 	for i := range all {
-		if i < len(more) && all[i].OK && !more[i].OK {
+		if i >= len(more) {
+			break
+		}
+		carried := all[i].Carried && more[i].Carried
+		if all[i].OK && !more[i].OK {
 			all[i] = more[i]
 		}
+		all[i].Carried = carried
 	}
 	return all
 }
@@ -151,7 +159,7 @@ func Compare(passing []evidence.Test, now evidence.Test, f Finding) []Check {
 	if asserts.OK {
 		asserts.Note = fmt.Sprintf("all %d assertions were reached", reached)
 	}
-	effect := Check{What: "effect", OK: true, Note: "the repaired step has the same effect"}
+	effect := Check{What: "effect", OK: true, Note: "the repaired step has the same effect", Carried: Carries(passing, now)}
 	if step, ok := stepOf(now, f); !ok {
 		effect.OK, effect.Note = false, "the repaired step was not reached."
 	} else if old, known := counterpartOf(passing, f); known && !now.Steps[step].Assertion() {

@@ -79,13 +79,7 @@ func Answer(model *relocate.Model, ask attempt.Ask, passing evidence.Test) (foun
 	if p.Outcome != relocate.Heal || p.After == "" || len(p.Answer.Candidates) == 0 {
 		return found, true
 	}
-	parts := Parts(f.Locator)
-	all := make([]string, len(parts))
-	for i := range parts {
-		all[i] = parts[i].Code
-	}
-	all[p.Part] = p.After
-	return attempt.Found{Locator: strings.Join(all, "."), Before: f.Locator,
+	return attempt.Found{Locator: p.Whole(), Before: f.Locator,
 		Why: fmt.Sprintf("%s finds nothing. %s finds what it found when the test passed: %s, with probability %.3f.", quoted(p.Before), quoted(p.After), labelOf(p.Answer.Candidates[0].Element), p.Answer.P)}, true
 }
 

@@ -21,6 +21,8 @@ type Sabotage struct {
 	Done  bool             `json:"done"`            // it was broken when the test came there
 	Found bool             `json:"found"`           // the test failed
 	Error string           `json:"error,omitempty"` // with this
+	// Beyond says that it failed where another element was looked at than the one that was broken.
+	Beyond bool `json:"beyond,omitempty"`
 }
 
 // Survived reports whether the test did not notice.
@@ -154,8 +156,8 @@ func orders(plan []*Sabotage) (out []attempt.Sabotage) {
 }
 
 // judgeSabotage notes which ways of breaking the application one test noticed, in each browser.
-func judgeSabotage(x *agent.Step, plan []*Sabotage, t run.Run, results []run.Result) {
-	found := 0
+func judgeSabotage(x *agent.Step, plan []*Sabotage, found []Finding, t run.Run, results []run.Result) {
+	noticed := 0
 	for i, b := range plan {
 		seen := false
 		for _, o := range results {
@@ -164,22 +166,30 @@ func judgeSabotage(x *agent.Step, plan []*Sabotage, t run.Run, results []run.Res
 			}
 			last := o.Tries[len(o.Tries)-1]
 			failed := o.Status.Failing()
+			beyond := failed && beyondField(found, b.Edit, o.Error)
 			if !seen {
-				b.Done, b.Found, seen = last.Sabotaged, failed, true
+				b.Done, b.Found, b.Beyond, seen = last.Sabotaged, failed, beyond, true
 			} else {
-				b.Done, b.Found = b.Done && last.Sabotaged, b.Found && failed
+				b.Done, b.Found, b.Beyond = b.Done && last.Sabotaged, b.Found && failed, b.Beyond && beyond
 			}
 			if failed && o.Error != nil {
 				b.Error = firstLine(o.Error.Message)
 			}
 		}
 		if !b.Survived() {
-			found++
+			noticed++
 		} else {
 			x.NoteRun(t.ID, agent.Decided, "With the repair the test does not notice when %s.", b.What)
 		}
 	}
-	x.NoteRun(t.ID, agent.Ran, "The application was broken on purpose in %d ways, and the test noticed %d of them.", len(plan), found)
+	x.NoteRun(t.ID, agent.Ran, "The application was broken on purpose in %d ways, and the test noticed %d of them.", len(plan), noticed)
+}
+
+// beyondField reports whether a test failed at something else than at the field that an edit
+// names: neither at a step on it nor at a check of what it holds.
+func beyondField(found []Finding, edit int, e *run.Error) bool {
+	i := slices.IndexFunc(found, func(f Finding) bool { return f.Edit == edit })
+	return e != nil && i >= 0 && found[i].After != "" && !strings.Contains(e.Message, found[i].After) && !strings.Contains(e.Message, "toHaveValue")
 }
 
 // survivors answers in words what a repaired test no longer detects.

@@ -334,7 +334,7 @@ func (s *Service) verified(ctx context.Context, x *agent.Step, st *state, r run.
 	}
 	for n, on := range sabotaged {
 		if t, ok := trials[sabotageTrial(n)]; ok {
-			judgeSabotage(x, of[on], t, seen[sabotageTrial(n)])
+			judgeSabotage(x, of[on], st.Findings, t, seen[sabotageTrial(n)])
 		}
 	}
 	if len(st.Proof.SharedFailed) > 0 {

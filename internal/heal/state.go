@@ -74,10 +74,12 @@ type Finding struct {
 	// show that it is the one.
 	ByDeed      bool               `json:"byDeed,omitempty"`
 	EffectSeen  bool               `json:"effectSeen,omitempty"` // outside the page, the same as before
+	Carried     bool               `json:"carried,omitempty"`    // the repaired test sends values under the same names as before
 	Candidates  []CandidateSeen    `json:"candidates,omitempty"`
-	Edit        int                `json:"edit"`            // of the session's edits; -1 for none
-	Part        int                `json:"part"`            // of the locator that is broken
-	Stack       []attempt.Location `json:"stack,omitempty"` // of the step
+	Edit        int                `json:"edit"`              // of the session's edits; -1 for none
+	Part        int                `json:"part"`              // of the locator that is broken
+	Through     int                `json:"through,omitempty"` // the last of several such parts
+	Stack       []attempt.Location `json:"stack,omitempty"`   // of the step
 	Environment string             `json:"environment"`
 	Chosen      bool               `json:"chosen,omitempty"`   // by a person
 	Question    *Question          `json:"question,omitempty"` // to a model, until it is answered
