@@ -111,16 +111,36 @@ func (s *Service) try(ctx context.Context, x *agent.Step, st *state, r run.Run, 
 
 // awaited answers a trial once it is over; false while it is not.
 func (s *Service) awaited(ctx context.Context, x *agent.Step, st *state, what string) (run.Run, []run.Result, bool, error) {
+	t, over, err := s.ended(ctx, x, st, what)
+	if err != nil || !over {
+		return t, nil, false, err
+	}
+	out, err := s.resultsOf(ctx, t)
+	return t, out, err == nil, err
+}
+
+func (s *Service) resultsOf(ctx context.Context, t run.Run) (out []run.Result, err error) {
+	for res, err := range run.AllResults(ctx, s.Records, run.ResultQuery{RunID: t.ID}) {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, res)
+	}
+	return out, nil
+}
+
+// ended answers a trial, and whether it is over. One that was lost is begun again.
+func (s *Service) ended(ctx context.Context, x *agent.Step, st *state, what string) (run.Run, bool, error) {
 	t, err := s.Records.Run(ctx, st.Trials[what])
 	if err != nil {
-		return t, nil, false, err
+		return t, false, err
 	}
 	if !t.Terminal() {
 		if x.Status == agent.Cloning && (t.Phase == run.Running || t.Phase == run.Merging) {
 			x.Status = agent.Running
 		}
 		x.Wait(lookEvery)
-		return t, nil, false, nil
+		return t, false, nil
 	}
 	if e := t.Error; t.Phase == run.ProcessError && e != nil && slices.Contains(again, e.Code) && st.Again[what] < maxAgain {
 		x.NoteRun(t.ID, agent.Trouble, "The trial was lost, and is begun again: %s", e.Message)
@@ -129,16 +149,9 @@ func (s *Service) awaited(ctx context.Context, x *agent.Step, st *state, what st
 		}
 		st.Again[what]++
 		x.Wait(lookEvery)
-		return t, nil, false, s.try(ctx, x, st, t, what, t.Selection.TestIDs, t.Trial.Trial)
+		return t, false, s.try(ctx, x, st, t, what, t.Selection.TestIDs, t.Trial.Trial)
 	}
-	var out []run.Result
-	for res, err := range run.AllResults(ctx, s.Records, run.ResultQuery{RunID: t.ID}) {
-		if err != nil {
-			return t, nil, false, err
-		}
-		out = append(out, res)
-	}
-	return t, out, true, nil
+	return t, true, nil
 }
 
 // begin has the failing tests executed again, unchanged: some pass then, and of the others a
@@ -316,11 +329,17 @@ func (s *Service) verified(ctx context.Context, x *agent.Step, st *state, r run.
 		if st.Trials[what] == "" {
 			continue
 		}
-		t, results, over, err := s.awaited(ctx, x, st, what)
+		t, over, err := s.ended(ctx, x, st, what)
 		if err != nil || !over {
 			return err
 		}
-		trials[what], seen[what] = t, results
+		trials[what] = t
+	}
+	for what, t := range trials {
+		var err error
+		if seen[what], err = s.resultsOf(ctx, t); err != nil {
+			return err
+		}
 	}
 	if st.Trials["share-again"] == "" {
 		if failed := st.newlyFailed(seen["share"]); len(failed) > 0 {
