@@ -325,11 +325,13 @@ func landmarkOf(n *Node) string {
 	return ""
 }
 
-// rowKey answers what tells the row of a table or list that an element is in from the others:
-// its heading, its first cell, or its first text that is not the element's own.
+// rowKey answers what tells the row of a table or list that an element is in from the others: the
+// first text of a table's row, elsewhere the heading or the first text, that is not the element's
+// own.
 func rowKey(n *Node) string {
 	for p := n.Parent; p != nil; p = p.Parent {
-		switch roleOf(p) {
+		role := roleOf(p)
+		switch role {
 		case "row", "listitem", "article", "treeitem":
 		default:
 			continue
@@ -337,7 +339,7 @@ func rowKey(n *Node) string {
 		var found, head string
 		var visit func(k *Node)
 		visit = func(k *Node) {
-			if k == n || head != "" {
+			if k == n || head != "" || role == "row" && found != "" {
 				return
 			}
 			if headingLevel(k) > 0 {
@@ -352,6 +354,9 @@ func rowKey(n *Node) string {
 			}
 		}
 		visit(p)
+		if role == "row" {
+			head, found = found, head // headings of its cells name what the cells hold
+		}
 		if s := first(head, found); s != "" {
 			return clip(s)
 		}

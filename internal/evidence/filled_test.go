@@ -45,21 +45,3 @@ func TestFilled(t *testing.T) {
 		t.Errorf("a value is kept: %s", text)
 	}
 }
-
-// TestHeaderRole tells headers of rows from those of columns.
-func TestHeaderRole(t *testing.T) {
-	t.Parallel()
-	page := `["HTML",{},["BODY",{},["TABLE",{},["TR",{},["TH",{},"Name"],["TH",{},"Price"]],["TR",{},["TH",{},"Tea"],["TD",{},"4.50"]],["TR",{},["TH",{"scope":"row"},"Mug"],["TH",{"scope":"col"},"9.00"]]]]]`
-	got, err := read(packed(t, map[string]string{"0-trace.trace": strings.Join([]string{start,
-		`{"type":"before","callId":"c1","startTime":10,"class":"Frame","method":"expect","params":{"selector":"th"}}`,
-		shot("c1", "after", "https://x.example/", page), `{"type":"after","callId":"c1","endTime":20}`}, "\n") + "\n"}))
-	if err != nil || len(got.Steps) != 1 {
-		t.Fatalf("%v, %d steps", err, len(got.Steps))
-	}
-	want := map[string]string{"Name": "columnheader", "Price": "columnheader", "Tea": "rowheader", "Mug": "rowheader", "9.00": "columnheader"}
-	for _, e := range got.Steps[0].Page {
-		if e.Tag == "th" && e.Role != want[e.Text] {
-			t.Errorf("%s is a %s", e.Text, e.Role)
-		}
-	}
-}
