@@ -44,6 +44,10 @@ func TestTriage(t *testing.T) {
 		return evidence.Test{Steps: []evidence.Step{step(1, "click", "getByTestId('open')", change...), step(2, "click", "getByTestId('save')", failed)}}
 	}
 	posted := calls(evidence.Call{Method: "POST", Path: "loopback/cart", Status: 201})
+	more := func(s *evidence.Step) {
+		s.Page = append(s.Page, relocate.Element{Tag: "p", Text: "Opened", Path: "/html[1]/body[1]/p[1]"})
+	}
+	opened := evidence.Test{Steps: []evidence.Step{fine.Steps[0], step(2, "click", "getByTestId('save')", more)}}
 	waiting := "TimeoutError: locator.click: Timeout 2000ms exceeded.\nCall log:\n  - waiting for getByTestId('save')\n"
 	for name, c := range map[string]struct {
 		c    Case
@@ -62,24 +66,27 @@ func TestTriage(t *testing.T) {
 		"a page that is not there": {Case{Message: waiting, Failed: was(func(s *evidence.Step) {
 			s.Effect = evidence.Effect{Calls: []evidence.Call{{Method: "GET", Path: "loopback/nowhere", Status: 404}}, Navigated: "loopback/nowhere"}
 		}), Step: 1, Passing: seen}, ApplicationBug},
-		"500":             {Case{Message: waiting, Failed: was(calls(evidence.Call{Method: "POST", Path: "loopback/cart", Status: 500})), Step: 1, Passing: seen}, ApplicationBug},
-		"new 404":         {Case{Message: waiting, Failed: was(calls(evidence.Call{Method: "POST", Path: "loopback/cart", Status: 404})), Step: 1, Passing: seen}, ApplicationBug},
-		"uncaught":        {Case{Message: waiting, Failed: was(posted, func(s *evidence.Step) { s.Effect.Uncaught = 1 }), Step: 1, Passing: seen}, ApplicationBug},
-		"no effect":       {Case{Message: waiting, Failed: was(), Step: 1, Passing: seen}, ApplicationBug},
-		"disabled":        {Case{Message: waiting + "  - locator resolved to <button disabled>Save</button>\n  - attempting click action\n    - element is not enabled", Step: -1}, ApplicationBug},
-		"hidden":          {Case{Message: waiting + "  - locator resolved to <button>Save</button>\n    - element is not visible", Step: -1}, ApplicationBug},
-		"number":          {Case{Message: "expect(locator).toHaveText(expected) failed\n\nExpected: \"Total 12.00\"\nReceived: \"Total 13.00\"", Step: -1}, ApplicationBug},
-		"count":           {Case{Message: "Expected: 3\nReceived: 2", Step: -1}, ApplicationBug},
-		"something else":  {Case{Message: "Expected string: \"Thank you\"\nReceived string: \"Card declined\"", Step: -1}, ApplicationBug},
-		"wording":         {Case{Message: "Expected: \"Your order was placed\"\nReceived: \"Your order has been placed\"", Step: -1}, Wording},
-		"not found":       {Case{Message: "Expected: visible\nReceived: <element(s) not found>", Step: -1}, Unknown},
-		"covered":         {Case{Message: waiting + "  - <div class=\"cookies\">Cookies</div> intercepts pointer events", Step: -1}, Overlay},
-		"before":          {Case{Message: waiting, Failed: was(posted), Step: 1, Passing: seen, Before: "Run x of main"}, PreExisting},
-		"another page":    {Case{Message: waiting, Failed: evidence.Test{Steps: []evidence.Step{step(1, "click", "getByTestId('open')", posted), step(2, "click", "getByTestId('save')", failed, at("http://127.0.0.1:1/terms"))}}, Step: 1, Passing: seen}, Flow},
-		"never seen":      {Case{Message: waiting, Failed: was(posted), Step: 1}, Unknown},
-		"no trace":        {Case{Message: waiting, Step: -1, Passing: seen}, Unknown},
-		"too late":        {Case{Message: waiting, Failed: was(posted), Step: 1, Passing: seen}, Timing},
-		"sent, but later": {Case{Message: waiting, Failed: evidence.Test{Steps: []evidence.Step{step(1, "click", "getByTestId('open')"), step(2, "click", "getByTestId('save')", failed, posted)}}, Step: 1, Passing: seen}, Timing},
+		"500":                                {Case{Message: waiting, Failed: was(calls(evidence.Call{Method: "POST", Path: "loopback/cart", Status: 500})), Step: 1, Passing: seen}, ApplicationBug},
+		"new 404":                            {Case{Message: waiting, Failed: was(calls(evidence.Call{Method: "POST", Path: "loopback/cart", Status: 404})), Step: 1, Passing: seen}, ApplicationBug},
+		"uncaught":                           {Case{Message: waiting, Failed: was(posted, func(s *evidence.Step) { s.Effect.Uncaught = 1 }), Step: 1, Passing: seen}, ApplicationBug},
+		"no effect":                          {Case{Message: waiting, Failed: was(), Step: 1, Passing: seen}, ApplicationBug},
+		"disabled":                           {Case{Message: waiting + "  - locator resolved to <button disabled>Save</button>\n  - attempting click action\n    - element is not enabled", Step: -1}, ApplicationBug},
+		"hidden":                             {Case{Message: waiting + "  - locator resolved to <button>Save</button>\n    - element is not visible", Step: -1}, ApplicationBug},
+		"number":                             {Case{Message: "expect(locator).toHaveText(expected) failed\n\nExpected: \"Total 12.00\"\nReceived: \"Total 13.00\"", Step: -1}, ApplicationBug},
+		"count":                              {Case{Message: "Expected: 3\nReceived: 2", Step: -1}, ApplicationBug},
+		"something else":                     {Case{Message: "Expected string: \"Thank you\"\nReceived string: \"Card declined\"", Step: -1}, ApplicationBug},
+		"wording":                            {Case{Message: "Expected: \"Your order was placed\"\nReceived: \"Your order has been placed\"", Step: -1}, Wording},
+		"not found":                          {Case{Message: "Expected: visible\nReceived: <element(s) not found>", Step: -1}, Unknown},
+		"covered":                            {Case{Message: waiting + "  - <div class=\"cookies\">Cookies</div> intercepts pointer events", Step: -1}, Overlay},
+		"before":                             {Case{Message: waiting, Failed: was(posted), Step: 1, Passing: seen, Before: "Run x of main"}, PreExisting},
+		"another page":                       {Case{Message: waiting, Failed: evidence.Test{Steps: []evidence.Step{step(1, "click", "getByTestId('open')", posted), step(2, "click", "getByTestId('save')", failed, at("http://127.0.0.1:1/terms"))}}, Step: 1, Passing: seen}, Flow},
+		"never seen":                         {Case{Message: waiting, Failed: was(posted), Step: 1}, Unknown},
+		"no trace":                           {Case{Message: waiting, Step: -1, Passing: seen}, Unknown},
+		"too late":                           {Case{Message: waiting, Failed: was(posted), Step: 1, Passing: seen}, Timing},
+		"a click that changes nothing":       {Case{Message: waiting, Failed: evidence.Test{Steps: []evidence.Step{step(1, "click", "getByTestId('open')", posted), step(2, "click", "getByTestId('save')", failed)}}, Step: 1, Passing: []evidence.Test{opened}}, ApplicationBug},
+		"a click that changes something":     {Case{Message: waiting, Failed: evidence.Test{Steps: []evidence.Step{step(1, "click", "getByTestId('open')", posted), step(2, "click", "getByTestId('save')", failed, more)}}, Step: 1, Passing: []evidence.Test{opened}}, Timing},
+		"a click that never changed a thing": {Case{Message: waiting, Failed: was(posted), Step: 1, Passing: []evidence.Test{opened, fine}}, Timing},
+		"sent, but later":                    {Case{Message: waiting, Failed: evidence.Test{Steps: []evidence.Step{step(1, "click", "getByTestId('open')"), step(2, "click", "getByTestId('save')", failed, posted)}}, Step: 1, Passing: seen}, Timing},
 	} {
 		j := Triage(model, c.c)
 		if j.Class != c.want || j.Why == "" {
