@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"tas-service/bench/bounds"
 	"tas-service/internal/heal"
 	"tas-service/internal/relocate"
 )
@@ -50,20 +51,8 @@ func (t *tally) add(v *verdict) {
 	one(&t.reported, v.outcome == relocate.Report)
 }
 
-// wilson answers the 95 % bounds of a share (Wilson).
-func wilson(k, n int) (low, high float64) {
-	if n == 0 {
-		return 0, 1
-	}
-	const z = 1.959964
-	p, m := float64(k)/float64(n), float64(n)
-	mid := (p + z*z/(2*m)) / (1 + z*z/m)
-	half := z / (1 + z*z/m) * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
-	return max(0, mid-half), min(1, mid+half)
-}
-
 func share(k, n int) string {
-	low, high := wilson(k, n)
+	low, high := bounds.Wilson(k, n)
 	return fmt.Sprintf("%5.1f %% (%.1f–%.1f, %d of %d)", 100*float64(k)/float64(max(n, 1)), 100*low, 100*high, k, n)
 }
 

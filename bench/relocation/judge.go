@@ -78,18 +78,6 @@ func judge(sites []*site, whole, removed []answer) figures {
 	return f
 }
 
-// wilson answers the 95 % bounds of k of n.
-func wilson(k, n int) (low, high float64) {
-	if n == 0 {
-		return 0, 1
-	}
-	const z = 1.96
-	p, m := float64(k)/float64(n), float64(n)
-	middle := (p + z*z/(2*m)) / (1 + z*z/m)
-	half := z / (1 + z*z/m) * math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
-	return max(0, middle-half), min(1, middle+half)
-}
-
 func (f figures) share(n int) float64 {
 	if f.pairs == 0 {
 		return 0

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"time"
 
+	"tas-service/bench/bounds"
 	"tas-service/internal/relocate"
 )
 
@@ -130,8 +131,8 @@ func table(similo, ours figures) {
 		{"healed rightly, 1 % of removed ones healed", func(f figures) int { return f.healed }},
 		{"healed wrongly then", func(f figures) int { return f.wrong }},
 	} {
-		a, b := wilson(r.of(similo), similo.pairs)
-		c, d := wilson(r.of(ours), ours.pairs)
+		a, b := bounds.Wilson(r.of(similo), similo.pairs)
+		c, d := bounds.Wilson(r.of(ours), ours.pairs)
 		fmt.Printf("%-50s %5.1f %% (%4.1f–%5.1f)    %5.1f %% (%4.1f–%5.1f)\n", r.name, 100*similo.share(r.of(similo)), 100*a, 100*b, 100*ours.share(r.of(ours)), 100*c, 100*d)
 	}
 	fmt.Println()
