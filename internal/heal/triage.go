@@ -326,6 +326,9 @@ var (
 	words    = regexp.MustCompile(`[\p{L}]{2,}`)
 )
 
+// alikeWords is the share of words from which on a text was put in other words.
+const alikeWords = 0.5
+
 // notFound are what Playwright says where a check found no element to look at.
 var notFound = regexp.MustCompile(`(?i)element\(s\) not found|Received: *<element|Received: *undefined`)
 
@@ -340,7 +343,7 @@ func ofExpectation(c Case) (Judgement, bool) {
 	if !slices.Equal(figures.FindAllString(want, -1), figures.FindAllString(got, -1)) {
 		return Judgement{Class: ApplicationBug, Confidence: 0.9, Why: "A number, date, price or count is another one than was expected.", Evidence: seen}, true
 	}
-	if share := common(want, got); share >= 0.5 && share < 1 {
+	if share := common(want, got); share >= alikeWords && share < 1 {
 		return Judgement{Class: Wording, Confidence: 0.7, Why: "The text was put in other words. Whether it still says the same is for a person to judge: no assertion is changed.", Evidence: seen}, true
 	}
 	return Judgement{Class: ApplicationBug, Confidence: 0.8, Why: "The application shows something else than was expected.", Evidence: seen}, true
@@ -384,6 +387,9 @@ func ofLocator(model *relocate.Model, c Case) Judgement {
 	for _, x := range p.Answer.Candidates[:min(1, len(p.Answer.Candidates))] {
 		j.Evidence = append(j.Evidence, x.Why...)
 	}
+	if broken, is := p.atFault(j); is {
+		return broken
+	}
 	switch {
 	case p.Outcome != relocate.Report:
 		j.Evidence = append([]string{fmt.Sprintf("%s finds it: %s, with probability %.3f.", quoted(p.After), labelOf(p.Answer.Candidates[0].Element), p.Answer.P)}, j.Evidence...)
@@ -394,10 +400,45 @@ func ofLocator(model *relocate.Model, c Case) Judgement {
 		return Judgement{Class: ApplicationBug, Confidence: 1 - p.Answer.P, Why: "The element is gone.", Evidence: []string{p.Why, fmt.Sprintf("%s found %s when the test passed.", quoted(p.Before), labelOf(p.Was.Target))}, Proposal: &p}
 	case p.Part >= 0 && len(p.Answer.Candidates) > 0:
 		return Judgement{Class: Unknown, Confidence: 0.5, Why: "Whether the element is gone or has another name cannot be told. " + p.Why, Proposal: &p}
+	case known && p.Part < 0 && !strings.Contains(c.Message, "resolved to") && unseen.MatchString(c.Message):
+		return Judgement{Class: ApplicationBug, Confidence: 0.6, Why: "The element is on the page, and cannot be seen there.",
+			Evidence: []string{"The page holds what " + quoted(f.Locator) + " finds, and Playwright, which leaves out what is hidden, found nothing."}}
 	case known && p.Part < 0 && strings.Contains(c.Message, "Timeout"):
 		return Judgement{Class: Timing, Confidence: 0.5, Why: "The locator finds its element, and the step was not done in time.", Evidence: []string{p.Why}}
 	}
 	return Judgement{Class: Unknown, Why: cmp.Or(p.Why, "Nothing tells why it fails.")}
+}
+
+// unseen are errors of steps by role, by which only what can be seen is found.
+var unseen = regexp.MustCompile(`waiting for [^\n]*getByRole\([^\n]*|getByRole\([^\n]*\n(?s:.*)element\(s\) not found`)
+
+// atFault answers whether what was found of a locator's element says that the application is to
+// blame, or that its words were put differently: the judgement is what is known so far.
+func (p *Proposal) atFault(j Judgement) (Judgement, bool) {
+	if p.Outcome == relocate.Report || len(p.Answer.Candidates) == 0 {
+		return j, false
+	}
+	only := *p // what is known of it is shown, and nothing is proposed
+	only.Outcome = relocate.Report
+	best := &p.Answer.Candidates[0]
+	if best.Unusable != "" {
+		return Judgement{Class: ApplicationBug, Confidence: p.Answer.P, Why: "The element is there, and nobody can use it: " + best.Unusable + ".",
+			Evidence: append([]string{fmt.Sprintf("It is %s, with probability %.3f.", labelOf(best.Element), p.Answer.P)}, j.Evidence...), Proposal: &only}, true
+	}
+	parts := Parts(p.Step.Locator)
+	says := parts[naming(parts, len(parts)-1)].words()
+	if !p.Words || !p.Step.Assertion() || says == "" {
+		return j, false
+	}
+	shows := cmp.Or(best.Element.Name, best.Element.Text)
+	seen := append([]string{fmt.Sprintf("The check asks for %s, and %s is there.", quoted(says), quoted(shows))}, j.Evidence...)
+	switch {
+	case !slices.Equal(figures.FindAllString(says, -1), figures.FindAllString(shows, -1)):
+		return Judgement{Class: ApplicationBug, Confidence: 0.9, Why: "A number, date, price or count is another one than was expected.", Evidence: seen, Proposal: &only}, true
+	case common(says, shows) >= alikeWords:
+		return Judgement{Class: Wording, Confidence: 0.7, Why: p.Why, Evidence: seen, Proposal: p}, true
+	}
+	return Judgement{Class: ApplicationBug, Confidence: 0.8, Why: "The application shows something else than was expected.", Evidence: seen, Proposal: &only}, true
 }
 
 // gone is the probability of the best candidate below which an element is taken for removed.

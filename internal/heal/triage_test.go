@@ -216,3 +216,53 @@ func TestPlainWords(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// TestAtFault reports what is there and of no use, and what a check asks for and the page does not
+// say, and leaves it to a person whether other words say the same.
+func TestAtFault(t *testing.T) {
+	t.Parallel()
+	model, err := relocate.Shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	waiting := "TimeoutError: locator.click: Timeout 2000ms exceeded.\nCall log:\n  - waiting for %s\n"
+	for name, c := range map[string]struct {
+		method, locator, message string
+		change                   func(e *relocate.Element)
+		want                     Class
+		proposes                 bool
+	}{
+		"not to be seen":     {"click", "getByRole('button', { name: 'Save it all' })", waiting, func(*relocate.Element) {}, ApplicationBug, false},
+		"seen, and too late": {"click", "getByRole('button', { name: 'Save it all' })", waiting + "  - locator resolved to <button>…</button>\n  - element is not stable", func(*relocate.Element) {}, Timing, false},
+		"renamed and hidden": {"click", "getByTestId('save')", waiting, func(e *relocate.Element) { e.TestID, e.Hidden = "keep", true }, ApplicationBug, false},
+		"renamed and off":    {"click", "getByTestId('save')", waiting, func(e *relocate.Element) { e.TestID, e.Disabled = "keep", true }, ApplicationBug, false},
+		"renamed":            {"click", "getByTestId('save')", waiting, func(e *relocate.Element) { e.TestID = "keep" }, Drift, true},
+		"a check, other words": {"expect", "getByRole('button', { name: 'Save it all' })", "Error: element(s) not found", func(e *relocate.Element) {
+			e.Name, e.Text = "Save it now", "Save it now"
+		}, Wording, true},
+		"a check, something else": {"expect", "getByRole('button', { name: 'Save it all' })", "Error: element(s) not found", func(e *relocate.Element) {
+			e.Name, e.Text = "Try again", "Try again"
+		}, ApplicationBug, false},
+		"a check, another number": {"expect", "getByRole('button', { name: 'Save it all' })", "Error: element(s) not found", func(e *relocate.Element) {
+			e.Name, e.Text = "Save it all 3", "Save it all 3"
+		}, ApplicationBug, false},
+	} {
+		was := step(1, c.method, c.locator)
+		was.Page = append([]relocate.Element{}, was.Page...)
+		was.Page[0].Name, was.Page[0].Text = "Save it all", "Save it all"
+		was.Page = append(was.Page, relocate.Element{Tag: "h1", Role: "heading", Name: "Shop", Text: "Shop", Path: "/html[1]/body[1]/h1[1]"})
+		was.Target = &was.Page[0]
+		now := was
+		now.Page, now.Target, now.Error = append([]relocate.Element{}, was.Page...), nil, "Timeout"
+		c.change(&now.Page[0])
+		if c.want == ApplicationBug && strings.HasPrefix(name, "a check, another") {
+			now.Page[0].TestID = was.Page[0].TestID
+			now.Locator = strings.Replace(now.Locator, " })", ", exact: true })", 1)
+			was.Locator, now.Selector, was.Selector = now.Locator, now.Locator, now.Locator
+		}
+		j := Triage(model, Case{Message: strings.Replace(c.message, "%s", c.locator, 1), Failed: evidence.Test{TestIDs: "data-testid", Steps: []evidence.Step{now}}, Step: 0, Passing: []evidence.Test{{Steps: []evidence.Step{was}}}})
+		if j.Class != c.want || len(j.Evidence) == 0 || c.proposes != (j.Proposal != nil && j.Proposal.Outcome != relocate.Report) {
+			t.Errorf("%s: %s, %s %v", name, j.Class, j.Why, j.Evidence)
+		}
+	}
+}

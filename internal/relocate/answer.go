@@ -32,6 +32,8 @@ type Candidate struct {
 	Share   float64  // of the probability, supposed that one of the candidates is right
 	Why     []string // why it won, or why it lost
 	Vetoes  []string // why it must not be healed to; empty where nothing speaks against it
+	// Unusable says of these why nobody can use it, where the old element could be used.
+	Unusable string
 }
 
 // Answer is what became of a target.
@@ -98,7 +100,7 @@ func (f *Finder) Find(target int, limits Limits) Answer {
 		shown = append(slices.Clone(shown), r.second)
 	}
 	for k, i := range shown {
-		c := Candidate{Index: r.at[i], Element: r.candidates[i].Element, Share: share(i), Vetoes: vetoes(r.own.old, r.candidates[i], f.old, f.now)}
+		c := Candidate{Index: r.at[i], Element: r.candidates[i].Element, Share: share(i), Vetoes: vetoes(r.own.old, r.candidates[i], f.old, f.now), Unusable: unusable(r.own.old, r.candidates[i])}
 		if k == 0 {
 			c.Why = f.model.won(r)
 		} else {
