@@ -53,7 +53,7 @@ func (r *reader) index(n *Node) {
 		r.byID[id] = n
 	}
 	if to := n.Attrs["for"]; n.Tag == "label" && to != "" && r.labels[to] == "" {
-		r.labels[to] = text(n)
+		r.labels[to] = labelText(n)
 	}
 	for _, k := range n.Kids {
 		r.index(k)
@@ -168,7 +168,7 @@ func (r *reader) nameOf(n *Node, role string) string {
 		}
 		for p := n.Parent; p != nil; p = p.Parent {
 			if p.Tag == "label" {
-				return text(p)
+				return labelText(p)
 			}
 		}
 		return first(a["title"], a["placeholder"])
@@ -395,7 +395,15 @@ func near(n *Node) (out []string) {
 }
 
 // text answers what is to be read of a node, with blanks folded.
-func text(n *Node) string {
+func text(n *Node) string { return textBut(n) }
+
+// labelText answers what a label says beside the fields that are in it.
+func labelText(n *Node) string {
+	return textBut(n, "select", "textarea", "output", "meter", "progress")
+}
+
+// textBut answers a text without that of some elements.
+func textBut(n *Node, leave ...string) string {
 	var b strings.Builder
 	var visit func(n *Node)
 	visit = func(n *Node) {
@@ -406,7 +414,7 @@ func text(n *Node) string {
 		case n.Tag == "br":
 			b.WriteByte(' ')
 		case n.Tag == "wbr": // a word may be parted there, and is one
-		case slices.Contains(unseen, n.Tag):
+		case slices.Contains(unseen, n.Tag), slices.Contains(leave, n.Tag):
 		case n.Tag == "img":
 			b.WriteString(" " + n.Attrs["alt"] + " ")
 		default:

@@ -19,6 +19,16 @@ func shown(t *testing.T, page string) []relocate.Element {
 	return got.Steps[0].Page
 }
 
+// TestLabelOfField does not take what a field holds for its label.
+func TestLabelOfField(t *testing.T) {
+	t.Parallel()
+	for _, e := range shown(t, `["HTML",{},["BODY",{},["LABEL",{},"Country ",["SELECT",{"id":"a"},["OPTION",{},"Germany"],["OPTION",{},"France"]]],["LABEL",{"for":"b"},"Note ",["TEXTAREA",{"id":"b"},"Hello"]]]]`) {
+		if want := map[string]string{"a": "Country", "b": "Note"}[e.ID]; e.ID != "" && e.Name != want {
+			t.Errorf("#%s is called %q, not %q", e.ID, e.Name, want)
+		}
+	}
+}
+
 // TestRowKey goes by the first text of a table's row, and by the heading of an entry of a list.
 func TestRowKey(t *testing.T) {
 	t.Parallel()

@@ -212,6 +212,7 @@ func firstText(s string) (text, after string, ok bool) {
 // of elements does not tell: CSS, patterns, parts that only narrow.
 func (p Part) finds(e *relocate.Element) (found, known bool) {
 	holds := func(s, want string) bool { return locator.Fits(s, want, p.exact) }
+	has := func(s string) bool { return s != "" && locator.FitsAttribute(s, p.text, p.exact) }
 	if !p.plain || p.odd {
 		return false, false
 	}
@@ -223,11 +224,11 @@ func (p Part) finds(e *relocate.Element) (found, known bool) {
 	case locator.ByLabel:
 		return e.Name != "" && holds(e.Name, p.text), true
 	case locator.ByPlaceholder:
-		return e.Hint != "" && holds(e.Hint, p.text), true
+		return has(e.Hint), true
 	case locator.ByAltText:
-		return e.Alt != "" && holds(e.Alt, p.text), true
+		return has(e.Alt), true
 	case locator.ByTitle:
-		return e.Title != "" && holds(e.Title, p.text), true
+		return has(e.Title), true
 	case locator.ByText:
 		return e.Text != "" && holds(e.Text, p.text) || e.Value != "" && holds(e.Value, p.text), true
 	}

@@ -172,6 +172,15 @@ func Fits(s, want string, exact bool) bool {
 	return strings.Contains(strings.ToLower(fold(s)), strings.ToLower(fold(want)))
 }
 
+// FitsAttribute reports whether an attribute is what a locator asks for, as Playwright compares
+// them: blanks as they are, and where it is not asked for exactly, a part of it in any letter case.
+func FitsAttribute(s, want string, exact bool) bool {
+	if exact {
+		return s == want
+	}
+	return strings.Contains(strings.ToLower(s), strings.ToLower(want))
+}
+
 // maxSteady bounds a text that names something: longer ones are edited.
 const maxSteady = 60
 
