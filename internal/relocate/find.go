@@ -287,6 +287,9 @@ func (f *Finder) rank(target int) *ranking {
 	}
 	r.decision = make([]float64, decisionFeatureCount)
 	copy(r.decision, r.evidence[best])
+	for _, i := range [...]int{cOrdered, contextFeatureCount + fRegion, contextFeatureCount + fRegionDiffers, contextFeatureCount + fAnchorWords} {
+		r.decision[i] = 0 // these tell which it is, not whether it is there still: what took its place is where it was
+	}
 	r.decision[dScore] = r.score[best] / 10
 	r.decision[dMargin] = min(1, gap/10)
 	r.decision[dShare] = 1 / sum
