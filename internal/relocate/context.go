@@ -18,7 +18,8 @@ const (
 	cBesideTags         // the same, with the tags on the way
 	cBesideIndex        // the same, with the distance among siblings
 	cBesideBest         // the best of the above over the neighbours
-	cOrder              // it comes before and after the same elements
+	cOrder              // it comes before and after the same elements, of those whose order is known
+	cOrdered            // of how many neighbours, by weight, the order is known
 	cClose              // as near to matched neighbours as it was
 	cOffset             // as many pixels from matched neighbours as it was
 	cAlone              // no neighbour is matched: the ones above are not known
@@ -26,7 +27,7 @@ const (
 )
 
 func contextNames() [contextFeatureCount]string {
-	return [...]string{"score", "share", "gap", "first", "occupied", "claim", "beside", "beside-tags", "beside-index", "beside-best", "order", "close", "offset", "alone"}
+	return [...]string{"score", "share", "gap", "first", "occupied", "claim", "beside", "beside-tags", "beside-index", "beside-best", "order", "ordered", "close", "offset", "alone"}
 }
 
 type contextVector [contextFeatureCount]float64
@@ -134,7 +135,7 @@ func contextFeatures(target *row, c int, rows []*row, near []neighbour, candidat
 		v[cClaim] = sigmoid(claim - own)
 	}
 	steps := candidates[c].steps
-	var total, boxes float64
+	var total, ordered, boxes float64
 	for _, n := range near {
 		if n.best == c {
 			continue
@@ -161,6 +162,7 @@ func contextFeatures(target *row, c int, rows []*row, near []neighbour, candidat
 		v[cClose] += w * ratio(float64(1+way), float64(1+n.way))
 		if was, is := before(target.old.steps, n.old.steps), before(steps, there); was != 0 && is != 0 {
 			v[cOrder] += w * float64(was*is)
+			ordered += w
 		}
 		if a, b, x, y := target.old.Box, n.old.Box, candidates[c].Box, candidates[n.best].Box; a != nil && b != nil && x != nil && y != nil {
 			v[cOffset] += w * math.Exp(-math.Hypot((a.X-b.X)-(x.X-y.X), (a.Y-b.Y)-(x.Y-y.Y))/60)
@@ -171,8 +173,12 @@ func contextFeatures(target *row, c int, rows []*row, near []neighbour, candidat
 		v[cAlone] = 1
 		return
 	}
-	for _, i := range []int{cBeside, cBesideTags, cBesideIndex, cClose, cOrder} {
+	for _, i := range []int{cBeside, cBesideTags, cBesideIndex, cClose} {
 		v[i] /= total
+	}
+	if ordered > 0 {
+		v[cOrder] /= ordered
+		v[cOrdered] = ordered / total
 	}
 	if boxes > 0 {
 		v[cOffset] /= boxes

@@ -187,3 +187,23 @@ func TestWrapped(t *testing.T) {
 		t.Errorf("%s: %+v", a.Outcome, a.Candidates)
 	}
 }
+
+// TestPutInside: of two that hold the same text, plain text is the one that kept its class, and a
+// control the one that kept its tag.
+func TestPutInside(t *testing.T) {
+	t.Parallel()
+	m := shippedModel(t)
+	rest := []Element{{Tag: "a", Text: "Help", Href: "/help", Path: "/html[1]/body[1]/a[1]"}, {Tag: "h1", Text: "Your profile", Path: "/html[1]/body[1]/h1[1]"}}
+	for _, c := range []struct{ tag, outer, inner, role string }{{"label", "label", "span", ""}, {"button", "div", "button", "button"}} {
+		old := append([]Element{{Tag: c.tag, Role: c.role, Class: "caption", Text: "Your e-mail", Path: "/html[1]/body[1]/" + c.tag + "[1]"}}, rest...)
+		path := "/html[1]/body[1]/" + c.outer + "[1]"
+		outer := Element{Tag: c.outer, Class: "field-frame", Text: "Your e-mail", Path: path}
+		inner := Element{Tag: c.inner, Role: c.role, Class: "caption", Text: "Your e-mail", Path: path + "/" + c.inner + "[1]"}
+		if c.role != "" { // what was put around took the class along
+			outer.Class, inner.Class = "caption", "plain"
+		}
+		if a := finder(m, old, append([]Element{outer, inner}, rest...)).Find(0, Limits{}); len(a.Candidates) == 0 || a.Candidates[0].Index != 1 {
+			t.Errorf("%s: %+v", c.tag, a.Candidates)
+		}
+	}
+}

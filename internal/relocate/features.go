@@ -39,6 +39,9 @@ const (
 	fPathIndex
 	fPathStart
 	fAnchored
+	fAnchorWords
+	fRegion
+	fRegionDiffers
 	fDepth
 	fNear
 	fNearMissing
@@ -56,7 +59,7 @@ func featureNames() [pairFeatureCount]string {
 		"label-equal", "label-rare", "label-words", "label-contained", "label-letters", "label-missing", "label-none",
 		"words", "words-contained", "tag", "kind", "kind-conflict", "id-equal", "id-words", "id-missing",
 		"name-equal", "name-differs", "class", "class-words", "class-missing", "href-equal", "href-tail", "href-differs", "href-missing",
-		"type", "type-differs", "attributes", "path-equal", "path-sequence", "path-end", "path-end-tags", "path-index", "path-start", "anchored", "depth",
+		"type", "type-differs", "attributes", "path-equal", "path-sequence", "path-end", "path-end-tags", "path-index", "path-start", "anchored", "anchor-words", "region", "region-differs", "depth",
 		"near", "near-missing", "place", "place-x", "size", "shape", "no-box",
 	}
 }
@@ -133,6 +136,7 @@ func pairFeatures(old, now *prepared, oldPage, newPage *Page, v *pairVector) {
 	}
 	v[fAux], _ = share(&old.aux, &now.aux)
 	pathFeatures(old, now, v)
+	regionFeatures(old, now, v)
 	if (len(old.near.bag) == 0) != (len(now.near.bag) == 0) {
 		v[fNearMissing] = 1
 	} else {

@@ -86,6 +86,35 @@ func TestMadeNamesDoNotCount(t *testing.T) {
 	}
 }
 
+// TestRegions: tags, words and landmarks that mean the same part of a page are one, and what is
+// not said differs from nothing.
+func TestRegions(t *testing.T) {
+	header := Element{Tag: "a", Path: "/html[1]/body[1]/header[1]/nav[1]/a[1]"}
+	for _, c := range []struct {
+		name          string
+		now           Element
+		same, differs float64
+	}{
+		{"by its tags", Element{Path: "/html[1]/body[1]/div[3]/header[1]/a[1]"}, 1, 0},
+		{"by its anchor", Element{Path: "/html[1]/body[1]/div[3]/a[1]", Anchored: `id("site-header")/a[1]`}, 1, 0},
+		{"by its anchor, written otherwise", Element{Path: "/html[1]/body[1]/div[3]/a[1]", Anchored: `//*[@id='site-header']/a[1]`}, 1, 0},
+		{"by its class", Element{Path: "/html[1]/body[1]/div[3]/a[1]", Class: "header-link"}, 1, 0},
+		{"by its landmark", Element{Path: "/html[1]/body[1]/div[3]/a[1]", Landmark: "banner"}, 1, 0},
+		{"navigation, elsewhere", Element{Path: "/html[1]/body[1]/footer[1]/nav[1]/a[1]"}, 1, 1},
+		{"elsewhere", Element{Path: "/html[1]/body[1]/footer[1]/a[1]"}, 0, 1},
+		{"in a form", Element{Path: "/html[1]/body[1]/form[1]/a[1]"}, 0, 0},
+		{"not known", Element{Path: "/html[1]/body[1]/div[3]/a[1]", Anchored: `id("header7f3a9c21")/a[1]`}, 0, 0},
+	} {
+		if got := features(header, c.now); got["region"] != c.same || got["region-differs"] != c.differs {
+			t.Errorf("%s: same %v, differs %v", c.name, got["region"], got["region-differs"])
+		}
+	}
+	got := features(Element{Tag: "a", Anchored: `id("main-menu")/li[1]/a[1]`}, Element{Tag: "a", Anchored: `id("mainMenu")/a[1]`})
+	if math.Abs(got["anchor-words"]-1) > 1e-9 {
+		t.Errorf("anchors of the same words are alike by %v", got["anchor-words"])
+	}
+}
+
 func TestPaths(t *testing.T) {
 	a := stepsOf(`/html[1]/body[1]/div[2]/a[1]`)
 	if len(a) != 4 || a[2].index != 2 {

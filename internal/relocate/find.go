@@ -287,6 +287,9 @@ func (f *Finder) rank(target int) *ranking {
 	}
 	r.decision = make([]float64, decisionFeatureCount)
 	copy(r.decision, r.evidence[best])
+	for _, i := range [...]int{cOrdered, contextFeatureCount + fRegion, contextFeatureCount + fRegionDiffers, contextFeatureCount + fAnchorWords} {
+		r.decision[i] = 0 // these tell which it is, not whether it is there still: what took its place is where it was
+	}
 	r.decision[dScore] = r.score[best] / 10
 	r.decision[dMargin] = min(1, gap/10)
 	r.decision[dShare] = 1 / sum
@@ -297,13 +300,15 @@ func (f *Finder) rank(target int) *ranking {
 
 // settleWithin chooses between the best candidate and what contains it or is in it with the very
 // same words: what was wrapped stands deeper, and its wrapper where it stood. The one that is
-// more like the target by itself comes first.
+// more like the target by itself comes first. The tag tells what a control is; of plain text it is
+// chosen freely, and its class goes with it when it is put into another one.
 func (r *ranking) settleWithin(target *prepared) {
 	like := func(i int) float64 {
 		c := r.candidates[i]
 		looks, _ := share(&target.classWord, &c.classWord)
 		return 4*bit(target.TestID != "" && target.TestID == c.TestID || target.ID != "" && target.ID == c.ID) +
-			2*bit(target.tag == c.tag && target.role == c.role) + max(looks, bit(target.Class == c.Class))
+			2*bit(target.tag == c.tag && target.role == c.role) +
+			max(looks, bit(target.Class == c.Class), 3*bit(target.kind == box && target.Class != "" && target.Class == c.Class))
 	}
 	at := 0
 	for k, i := range r.order {

@@ -209,6 +209,22 @@ func TestContext(t *testing.T) {
 	}
 }
 
+// TestOrderNotKnown: between children of different tags a path tells no order, and that is not
+// taken for another order.
+func TestOrderNotKnown(t *testing.T) {
+	link := func(text, path string) Element {
+		return Element{Tag: "a", Text: text, Path: "/html[1]/body[1]/" + path}
+	}
+	old := []Element{link("Account", "div[1]/a[2]"), link("Orders today", "div[1]/a[1]"), link("Imprint and contact", "div[1]/a[3]")}
+	now := []Element{link("Your account", "nav[1]/div[1]/a[2]"), link("Orders today", "nav[1]/div[1]/a[1]"), link("Imprint and contact", "div[1]/a[3]")}
+	evidence := finder(shippedModel(t), old, now).RankEvidence(0)
+	names := RankNames()
+	order, ordered := evidence[0][slices.Index(names, "order")], evidence[0][slices.Index(names, "ordered")]
+	if order != 1 || ordered <= 0.1 || ordered >= 0.9 {
+		t.Errorf("after the one whose order is known by %v, which is %v of all", order, ordered)
+	}
+}
+
 // TestNearby: of many matched elements, the nearest in the tree are asked.
 func TestNearby(t *testing.T) {
 	var old []Element

@@ -39,6 +39,8 @@ type prepared struct {
 	all       weighed // every word that says what it is
 	aux       weighed // title, alt, hint, value, other attributes
 	near      weighed
+	anchor    weighed // words of the identifier that its path begins at
+	region    region
 	href      string
 	hrefTail  weighed
 	steps     []step
@@ -101,7 +103,7 @@ func (p *Page) Element(i int) *Element { return p.elements[i].Element }
 
 func (p *Page) weigh(e *prepared) {
 	n := float64(len(p.elements))
-	for _, b := range []*weighed{&e.text, &e.idWords, &e.classes, &e.classWord, &e.all, &e.aux, &e.near, &e.hrefTail} {
+	for _, b := range []*weighed{&e.text, &e.idWords, &e.classes, &e.classWord, &e.all, &e.aux, &e.near, &e.anchor, &e.hrefTail} {
 		if len(b.bag) == 0 {
 			continue
 		}
@@ -154,6 +156,8 @@ func prepare(e *Element) prepared {
 		aux = append(aux, e.Value)
 	}
 	out.aux.bag = bagOf(split(strings.Join(aux, " ")))
+	anchor := anchorWords(e)
+	out.anchor.bag, out.region = bagOf(anchor), regionsOf(e, anchor)
 	out.href = addressOf(e.Href)
 	out.hrefTail.bag = bagOf(stable(tailOf(out.href)))
 	var nearby []string

@@ -61,6 +61,10 @@ func words(i int) (supporting, against string) {
 		return "its attributes agree", "its attributes differ"
 	case fPathEqual, fPathSequence, fPathEnd, fPathEndTags, fPathIndex, fPathStart, fDepth:
 		return "it is in the same place of the page's structure", "it is elsewhere in the page's structure"
+	case fRegion, fAnchorWords:
+		return "it is in the same part of the page", "it is in another part of the page"
+	case fRegionDiffers:
+		return "", "it is in another part of the page"
 	case fNear:
 		return "the texts around it are the same", "the texts around it differ"
 	case fPlace, fPlaceX, fSize, fShape:
