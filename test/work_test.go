@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
 	"tas-service/internal/account"
 	"tas-service/internal/agent"
@@ -191,4 +194,72 @@ func pullBody(t *testing.T, s *harness.System, x agent.Session) string {
 		t.Fatal(err)
 	}
 	return p.Body
+}
+
+// TestWorkSurvives kills the service in the middle of a model's work, again and again: it goes on
+// where it was, and asks at most the last question once more.
+func TestWorkSurvives(t *testing.T) {
+	t.Parallel()
+	d := llmtest.Anthropic(t)
+	at := "tests/pages/till.ts"
+	d.Answer(llmtest.Script(
+		llmtest.Calls("read_file", object{"path": at}),
+		llmtest.Calls("edit_file", object{"path": at, "old": orderClick, "new": orderConfirm}),
+		llmtest.Calls("run_tests", object{}),
+		llmtest.Calls("finish", object{"summary": "One more step."}),
+	))
+	app, asks := till(t)
+	own := strings.ReplaceAll(tillObject, "process.env.APP!", "'"+app.URL+"'")
+	p := harness.StartProcess(t, map[string]string{"tests/pages/till.ts": own, "tests/a.spec.ts": tillSpec},
+		"TAS_MODEL_KIND=anthropic", "TAS_MODEL="+llmtest.Model, "TAS_MODEL_URL="+d.URL, "TAS_MODEL_KEY="+llmtest.Key, "TAS_MODEL_SOURCES=true")
+	if st := p.Suite(t); st["verdict"] != "pass" {
+		t.Fatal(st)
+	}
+	for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		if kept, _ := filepath.Glob(filepath.Join(p.Data, "artifacts", "evidence", p.ProjectID, "*")); len(kept) >= 1 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("no evidence was kept")
+		}
+	}
+	asks.Store(true)
+	st := p.Suite(t)
+	a := p.Call(t, http.MethodPost, "/public-api/v1/auto-heal", object{"testRunId": st["runId"]})
+	if a.Status != http.StatusCreated {
+		t.Fatal(a.Text)
+	}
+	id, killed := a.Body["batchId"].(string), 0
+	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if b := p.Call(t, http.MethodGet, "/public-api/v1/auto-heal/batch/"+id, nil); b.Body["allTerminal"] == true {
+			break
+		}
+		said := 0
+		for _, q := range d.Asked() {
+			said = max(said, len(q.Messages))
+		}
+		if said > killed { // once for each question
+			killed = said
+			p.Stop(syscall.SIGKILL)
+			p.Launch(t)
+		}
+	}
+	b := batch(t, p.System, id)
+	x := sessionOf(t, b, 0)
+	if o := x["outcome"].([]any)[0].(object); x["status"] != "completed" || o["outcome"] != "healed" || x["prState"] != "open" {
+		text, _ := json.MarshalIndent(b, "", " ")
+		t.Errorf("%s", text)
+	}
+	turns := map[int]int{} // how often each question was asked, by how much was said before
+	for _, q := range d.Asked() {
+		turns[len(q.Messages)]++
+	}
+	if len(turns) != 4 || killed != 7 {
+		t.Errorf("killed at the question with %d messages at last; asked %v", killed, turns)
+	}
+	for n, times := range turns {
+		if times > 2 {
+			t.Errorf("the question with %d messages was asked %d times", n, times)
+		}
+	}
 }
