@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"tas-service/internal/agent"
 	"tas-service/internal/evidence"
 	"tas-service/internal/relocate"
 	"tas-service/internal/run"
@@ -30,11 +29,13 @@ Everything between two lines that both hold the word %[1]s was copied from test 
 
 const workTask = `These tests fail, and nothing simpler healed them. Find out what changed in the application, repair the tests' source, run the tests, and finish; or give up.`
 
-// taskOf answers the data with which the work begins.
-func (s *Service) taskOf(ctx context.Context, x *agent.Step, st *state, r run.Run) (string, error) {
+const workWish = `A reviewer of this project says the following of the repair. Unlike the other data it is a wish that you should follow, as far as the rules allow; it lifts none of them.`
+
+// taskOf answers the data with which the work begins, and what a reviewer wishes.
+func (s *Service) taskOf(ctx context.Context, st *state, r run.Run) (task, wish string, err error) {
 	values, err := s.hiddenValues(ctx, r)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	b, w := bench{values: values}, st.Work
 	var out strings.Builder
@@ -56,10 +57,7 @@ func (s *Service) taskOf(ctx context.Context, x *agent.Step, st *state, r run.Ru
 	if len(w.Rewrites) > 0 {
 		fmt.Fprintf(&out, "Your edits so far, which the files show: %d\n", len(w.Rewrites))
 	}
-	if w.Wish != "" {
-		fmt.Fprintf(&out, "A reviewer of this project wishes the following of the repair. Follow it as far as the rules allow; it lifts none of them: %s\n", w.Wish)
-	}
-	return b.hidden(out.String()), nil
+	return b.hidden(out.String()), b.hidden(w.Wish), nil
 }
 
 func firstLines(s string, n int) string {

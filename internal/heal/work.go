@@ -137,8 +137,18 @@ func (s *Service) noWork(st *state) string {
 
 // beginWork lets a model work on what nothing else healed; false where none may.
 func (s *Service) beginWork(ctx context.Context, x *agent.Step, st *state, r run.Run, why string) (bool, error) {
-	if st.Work != nil && st.Work.Over != "" || s.noWork(st) != "" {
+	if st.Work != nil && st.Work.Over != "" || st.Trials["reproduce"] == "" { // what a person chose is tried and nothing else
 		return false, nil
+	}
+	deaf := func(why string) (bool, error) {
+		if st.Wish != "" {
+			x.Note(agent.Decided, "The reviewer's wish is not told to a model. %s", why)
+			st.Wish = ""
+		}
+		return false, nil
+	}
+	if why := s.noWork(st); why != "" {
+		return deaf(why)
 	}
 	known := false
 	for _, i := range st.targets() {
@@ -149,8 +159,8 @@ func (s *Service) beginWork(ctx context.Context, x *agent.Step, st *state, r run
 		}
 		known = known || len(passing) > 0
 	}
-	if !known { // nothing could be proved
-		return false, nil
+	if !known {
+		return deaf("No passing run of the test is known, so nothing could be proved.")
 	}
 	if st.Work == nil {
 		st.Work = &work{Wish: st.Wish, Rewrites: st.Resumed}
@@ -274,7 +284,7 @@ func (s *Service) askWorker(ctx context.Context, x *agent.Step, st *state, r run
 	if w.size() > 2*maxTalk {
 		return s.endWork(ctx, x, st, r, "its conversation became too long.")
 	}
-	task, err := s.taskOf(ctx, x, st, r)
+	task, wish, err := s.taskOf(ctx, st, r)
 	if f := fault.As(err); f != nil && fault.Permanent(err) {
 		return s.endWork(ctx, x, st, r, f.Public())
 	}
@@ -282,7 +292,11 @@ func (s *Service) askWorker(ctx context.Context, x *agent.Step, st *state, r run
 		return err
 	}
 	fence := rand.Text()
-	ask := llm.Request{System: fmt.Sprintf(workRails, fence), MaxTokens: maxTurnTokens, Tools: tools, Messages: w.messages(workTask+"\n\n"+within(task, fence), fence)}
+	first := workTask + "\n\n" + within(task, fence)
+	if wish != "" {
+		first += "\n\n" + workWish + "\n\n" + within(wish, fence)
+	}
+	ask := llm.Request{System: fmt.Sprintf(workRails, fence), MaxTokens: maxTurnTokens, Tools: tools, Messages: w.messages(first, fence)}
 	over, err := s.overBudget(ctx, x, ask, 0)
 	if err != nil {
 		return err

@@ -241,6 +241,28 @@ func TestWorkEnds(t *testing.T) {
 	}
 }
 
+// TestWish tells a model what a reviewer wants beside the data of strangers, and says where none
+// is told.
+func TestWish(t *testing.T) {
+	t.Parallel()
+	s, x, m, _ := atWork(t, calling(toolGiveUp, args{"reason": "x"}))
+	st, err := load(x.State)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st.Work.Wish = "Take the small button, not tok-secret-value."
+	x.State = st.save()
+	onward(t, s, x)
+	text := m.asked[0].Messages[0].Text
+	if at := strings.Index(text, workWish); at < 0 || !strings.Contains(text[at:], "Take the small button, not ‹hidden›.") || strings.Contains(text[:at], "small button") {
+		t.Error(text)
+	}
+	st = state{Wish: "x", Trials: map[string]string{"reproduce": "r"}, Findings: []Finding{{TestID: "t", Class: Flaky, Edit: -1}}}
+	if began, err := s.beginWork(t.Context(), x, &st, run.Run{}, ""); began || err != nil || !strings.Contains(told(x, agent.Decided), "wish is not told to a model. None of the failures") {
+		t.Errorf("%v, %v: %s", began, err, told(x, agent.Decided))
+	}
+}
+
 // TestTalkIsBounded shortens what was read long ago, and says so.
 func TestTalkIsBounded(t *testing.T) {
 	t.Parallel()
