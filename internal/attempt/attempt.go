@@ -14,7 +14,7 @@ const (
 	Join      = "/join"           // of a shard, before Plan: {} → Selection
 	Plan      = "/plan"           // Listing → Selection
 	Selected  = "/selected"       // Chosen → Orders
-	EditsMade = "/edited"         // Edited → Orders, of a trial with edits, before Plan
+	EditsMade = "/edited"         // Edited → Orders, of a trial with edits or rewrites, before Plan
 	Lease     = "/lease"          // Want → Grant
 	Orphans   = "/orphans"        // GET → Orphan, one JSON object a line
 	Events    = "/events"         // Batch → Orders

@@ -8,6 +8,9 @@ type Trial struct {
 	Patch string `json:"patch,omitempty"`
 	// Edits are made by the runner before the tests are loaded; see Edited.
 	Edits []Edit `json:"edits,omitempty"`
+	// Rewrites are made in place of Edits, in their order, each on what the ones before it left
+	// behind; see Edited.
+	Rewrites []Rewrite `json:"rewrites,omitempty"`
 	// Repeat is how often each test is executed; 0 and 1 mean once.
 	Repeat int `json:"repeat,omitempty"`
 	// Trace records a trace of every test, whatever the repository's configuration says.
@@ -29,9 +32,19 @@ type Edit struct {
 	Replacement string     `json:"replacement"`       // one part or more
 }
 
-// Edited is what became of a trial's edits. Where any could not be made, nothing was run.
+// Rewrite replaces a piece of text of the tests' source that stands there once.
+type Rewrite struct {
+	File   string `json:"file"` // relative to the package
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
+
+// Changes reports whether a trial has the tests' source changed by the runner.
+func (t *Trial) Changes() bool { return len(t.Edits) > 0 || len(t.Rewrites) > 0 }
+
+// Edited is what became of a trial's edits or rewrites. Where any could not be made, nothing was run.
 type Edited struct {
-	Edits []EditDone `json:"edits"` // in the order of Trial.Edits
+	Edits []EditDone `json:"edits"` // in the order of Trial.Edits, or of its Rewrites
 	// Patch holds all of them as one unified diff, with paths from the root of the
 	// repository; "" where any could not be made.
 	Patch string `json:"patch"`

@@ -25,7 +25,7 @@ func (d *Dispatcher) TakeEdited(ctx context.Context, a Attempt, e attempt.Edited
 		switch {
 		case !a.State.Open():
 			return superseded(*a)
-		case r.Trial == nil || len(r.Trial.Edits) == 0:
+		case r.Trial == nil || !r.Trial.Changes():
 			return fault.New(fault.Conflict, "This run has no edits to make.")
 		}
 		a.HeartbeatAt, r.Edited = d.Clock(), &e

@@ -31,6 +31,8 @@ type Adviser struct {
 	DayBudget float64
 	// SessionTokens is how many tokens one session may use up; 0 for no limit.
 	SessionTokens int64
+	// Sources, when set, lets the model work on what nothing else heals; see work.go.
+	Sources *Sources
 	// Values answers what the runs of an environment are told: no model is told it.
 	Values func(ctx context.Context, projectID, environment string) (map[string]string, error)
 }
@@ -94,8 +96,7 @@ func (s *Service) put(ctx context.Context, x *agent.Step, st *state, q asking) (
 			return false, false, ctx.Err() // the service stops
 		case err == nil:
 		case f != nil && f.Kind == fault.TooLarge:
-			u := ask.Estimate() // it was written all the same, and costs
-			x.Usage.InputTokens, x.Usage.OutputTokens, x.Usage.CostUSD = x.Usage.InputTokens+u.Input, x.Usage.OutputTokens+u.Output, x.Usage.CostUSD+a.Price.Cost(u)
+			a.spend(x, ask.Estimate()) // it was written all the same, and costs
 			x.Note(agent.Trouble, "The model %s was asked %s: %s", a.Model.Name(), q.about, f.Public())
 			return false, false, nil
 		default:
@@ -105,8 +106,8 @@ func (s *Service) put(ctx context.Context, x *agent.Step, st *state, q asking) (
 		if u == (llm.Usage{}) { // there are servers that do not count
 			u = ask.Estimate()
 		}
-		x.Usage.InputTokens, x.Usage.OutputTokens = x.Usage.InputTokens+u.Input, x.Usage.OutputTokens+u.Output
-		x.Usage.CostUSD, spent = x.Usage.CostUSD+a.Price.Cost(u), spent+a.Price.Cost(u)
+		a.spend(x, u)
+		spent += a.Price.Cost(u)
 		st.Patience = 0
 		tell := func(said string) {
 			x.Note(agent.Decided, "The model %s was asked %s: %s (%d and %d tokens, $%.4f)", a.Model.Name(), q.about, said, u.Input, u.Output, a.Price.Cost(u))
@@ -207,14 +208,27 @@ const hidden = "‹hidden›"
 // hider answers the hiding of a run; fault.NotFound where the environment is gone, so that
 // nobody knows what must be hidden.
 func (s *Service) hider(ctx context.Context, r run.Run) (hiding, error) {
+	values, err := s.hiddenValues(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return func(text string, n int) string { return clean(hide(text, values), n) }, nil
+}
+
+// hiddenValues answers what a run was told, in all forms in which it may be seen again, the
+// longest first.
+func (s *Service) hiddenValues(ctx context.Context, r run.Run) (values []string, err error) {
 	told, err := s.Adviser.Values(ctx, r.ProjectID, evidence.Environment(r))
 	if err != nil {
 		return nil, err
 	}
-	var values []string
 	for _, set := range []map[string]string{told, r.EnvOverrides} {
 		for _, v := range set {
-			for _, form := range []string{v, strings.Join(strings.Fields(v), " "), url.QueryEscape(v), url.PathEscape(v)} {
+			forms := []string{v, strings.Join(strings.Fields(v), " "), url.QueryEscape(v), url.PathEscape(v)}
+			if strings.Contains(strings.TrimSpace(v), "\n") { // such as a key: a line of it may be seen alone
+				forms = append(forms, slices.DeleteFunc(strings.Split(v, "\n"), func(line string) bool { return len(strings.TrimSpace(line)) < 2*leastHidden })...)
+			}
+			for _, form := range forms {
 				if strings.TrimSpace(form) != "" {
 					values = append(values, form)
 				}
@@ -223,8 +237,7 @@ func (s *Service) hider(ctx context.Context, r run.Run) (hiding, error) {
 	}
 	// The longest first: one may be part of another.
 	slices.SortFunc(values, func(a, b string) int { return len(b) - len(a) })
-	values = slices.Compact(values)
-	return func(text string, n int) string { return clean(hide(text, values), n) }, nil
+	return slices.Compact(values), nil
 }
 
 func hide(text string, values []string) string {

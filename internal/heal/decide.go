@@ -89,36 +89,74 @@ const maxSaid = 2000
 
 // Steer takes what a person says of a finding of a session that is over. A locator in it, of one
 // part, is tried in place of the part that is broken: in a new session of its own, with the same
-// proof, and what comes of it is a proposal. What has no locator is kept with the session and
-// nothing is tried: the session answered is then the same one. Errors: fault.Conflict for a session
-// that goes on, fault.Invalid for a locator that cannot be tried.
-func (s *Service) Steer(ctx context.Context, actor account.Actor, id string, finding int, message string) (agent.Session, error) {
+// proof, and what comes of it is a proposal. What has no locator is told to a model as a reviewer's
+// wish, where one may work on the finding, in a new session as well. Else it is kept with the
+// session and nothing is tried: the session answered is then the same one, and deaf says in words
+// why. Errors: fault.Conflict for a session that goes on, fault.Invalid for a locator that cannot
+// be tried.
+func (s *Service) Steer(ctx context.Context, actor account.Actor, id string, finding int, message string) (fresh agent.Session, deaf string, err error) {
 	if message == "" || len(message) > maxSaid {
-		return agent.Session{}, fault.New(fault.Invalid, "A message has 1 to %d bytes.", maxSaid).WithFix("Say what is meant, or name the element by a locator.").At("message", "1 to %d bytes", maxSaid)
+		return agent.Session{}, "", fault.New(fault.Invalid, "A message has 1 to %d bytes.", maxSaid).WithFix("Say what is meant, or name the element by a locator.").At("message", "1 to %d bytes", maxSaid)
 	}
 	x, st, err := s.over(ctx, actor, id)
 	if err != nil {
-		return x, err
+		return x, "", err
 	}
 	if finding < 0 || finding >= len(st.Findings) {
-		return x, fault.New(fault.Invalid, "The session has no such finding.").WithFix("Load the page of the session again.")
+		return x, "", fault.New(fault.Invalid, "The session has no such finding.").WithFix("Load the page of the session again.")
 	}
 	f := st.Findings[finding]
 	code := locatorIn(message)
 	if code == "" {
-		return x, s.Agents.Change(ctx, actor, x.ID, func(_ *agent.Session, say func(agent.EventKind, string)) error {
+		if deaf = s.deaf(st, f); deaf == "" {
+			fresh, err = s.wish(ctx, actor, x, st, f, message)
+			return fresh, "", err
+		}
+		return x, deaf, s.Agents.Change(ctx, actor, x.ID, func(_ *agent.Session, say func(agent.EventKind, string)) error {
 			say(agent.Said, f.Title+": "+message)
 			return nil
 		})
 	}
 	if !f.Steerable() {
-		return x, fault.New(fault.Invalid, "It is not known which part of which locator is broken there, so no other one can be tried.").WithFix("Repair the test by hand.")
+		return x, "", fault.New(fault.Invalid, "It is not known which part of which locator is broken there, so no other one can be tried.").WithFix("Repair the test by hand.")
 	}
 	if parts := Parts(code); len(parts) != 1 || locator.StrategyOf(code) == "" && parts[0].method != "locator" || code == f.Before {
-		return x, fault.New(fault.Invalid, "%s cannot stand in place of %s.", quoted(code), quoted(f.Before)).
+		return x, "", fault.New(fault.Invalid, "%s cannot stand in place of %s.", quoted(code), quoted(f.Before)).
 			WithFix("Name the element in one part, such as getByRole('button', { name: 'Save' }): what comes before and behind it stays.").At("message", "one part of a locator")
 	}
-	return s.again(ctx, actor, x, st, f, code, fmt.Sprintf("%s is tried in a session of its own. %s", quoted(code), message))
+	fresh, err = s.again(ctx, actor, x, st, f, code, fmt.Sprintf("%s is tried in a session of its own. %s", quoted(code), message))
+	return fresh, "", err
+}
+
+// Deaf answers in words why nothing comes of a message without a locator about a finding of a
+// session, "" where a model would be told it.
+func (s *Service) Deaf(x agent.Session, finding int) string {
+	st, err := load(x.State)
+	if err != nil || finding < 0 || finding >= len(st.Findings) {
+		return "The session has no such finding."
+	}
+	return s.deaf(st, st.Findings[finding])
+}
+
+func (s *Service) deaf(st state, f Finding) string {
+	st.Mute = false // what was so in that session need not be so in the next one
+	if why := s.noWork(&st); why != "" {
+		return why
+	}
+	if f.Step == nil || !slices.Contains(workable, f.Class) {
+		return "This failure is none that a change of the test may repair."
+	}
+	return ""
+}
+
+// wish begins a session of its own in which a model works with what a reviewer wishes, going on
+// from what one wrote before.
+func (s *Service) wish(ctx context.Context, actor account.Actor, x agent.Session, st state, f Finding, message string) (agent.Session, error) {
+	fresh := state{Wish: message, Resumed: st.Resumed}
+	if st.Work != nil {
+		fresh.Resumed = st.Work.Rewrites
+	}
+	return s.anew(ctx, actor, x, st, f, fresh, "A model is told, in a session of its own: "+message)
 }
 
 // Steerable reports whether it is known which part of which locator would have to be another one.
@@ -159,6 +197,14 @@ func (s *Service) over(ctx context.Context, actor account.Actor, id string) (x a
 
 // again begins a session of its own in which another locator is tried, because a person says so.
 func (s *Service) again(ctx context.Context, actor account.Actor, x agent.Session, st state, f Finding, after, said string) (agent.Session, error) {
+	f.After, f.Edit, f.Outcome, f.Chosen = after, 0, relocate.Propose, true
+	f.Why = "A person chose the element."
+	fresh := state{Findings: []Finding{f}, Edits: []attempt.Edit{{Stack: f.Stack, Locator: f.Step.Locator, Part: f.Part, Through: f.Through, Replacement: after}}}
+	return s.anew(ctx, actor, x, st, f, fresh, said)
+}
+
+// anew begins another session for the failure of one finding.
+func (s *Service) anew(ctx context.Context, actor account.Actor, x agent.Session, st state, f Finding, fresh state, said string) (agent.Session, error) {
 	b, err := s.Store.Batch(ctx, x.BatchID)
 	if err != nil {
 		return x, err
@@ -166,9 +212,6 @@ func (s *Service) again(ctx context.Context, actor account.Actor, x agent.Sessio
 	now := s.Clock().UTC()
 	b.ID, b.AskedBy, b.CreatedAt = newID(), actor.By(), now
 	b.Wish.AutoCreatePR = true
-	f.After, f.Edit, f.Outcome, f.Chosen = after, 0, relocate.Propose, true
-	f.Why = "A person chose the element."
-	fresh := state{Findings: []Finding{f}, Edits: []attempt.Edit{{Stack: f.Stack, Locator: f.Step.Locator, Part: f.Part, Through: f.Through, Replacement: after}}}
 	fresh.Failures = slices.DeleteFunc(slices.Clone(st.Failures), func(o failure) bool { return o.TestID != f.TestID || o.Browser != f.Browser })
 	y := agent.Session{ID: newID(), BatchID: b.ID, ProjectID: x.ProjectID, RunID: x.RunID, Kind: agent.Heal, Status: agent.Queued,
 		Title: f.Title, TestIDs: []string{f.TestID}, State: fresh.save(), CreatedAt: now}

@@ -49,7 +49,7 @@ func outcomes(st *state, repaired bool, trouble string) (out []agent.Outcome) {
 			o.Class, o.Confidence = string(x.Class), x.Confidence
 			o.Evidence = append([]string{x.Why}, x.Evidence...)
 			switch {
-			case x.Edit >= 0 && repaired:
+			case repaired && (x.Repaired() || st.Findings[last].Written):
 				o.Outcome = agent.Healed
 			case x.Edit >= 0:
 				o.Evidence = append(o.Evidence, trouble)
@@ -81,12 +81,18 @@ func (st *state) alike() *Finding {
 	return &st.Findings[0]
 }
 
+// writtenP is how likely a repair is taken to be meant so that a model wrote: nothing measures it.
+const writtenP = 0.5
+
 // lowest answers the probability of the least sure repair.
 func lowest(st *state) float64 {
 	p := 1.0
 	for _, f := range st.Findings {
 		if f.Edit >= 0 {
 			p = min(p, f.P)
+		}
+		if f.Written {
+			p = min(p, writtenP)
 		}
 	}
 	return p
@@ -121,6 +127,13 @@ func summary(st *state, outs []agent.Outcome, repaired bool) string {
 
 // doubtful reports whether a repair is only to be proposed, and why.
 func (st *state) doubtful() (bool, string) {
+	if st.writing() {
+		why := "a model wrote the change, so a person has to judge."
+		if left := st.Proof.survivors(); len(left) > 0 {
+			why += " With it the test does not notice when " + strings.Join(left, ", nor when ") + "."
+		}
+		return true, why
+	}
 	for _, f := range st.Findings {
 		if f.Chosen {
 			return true, "a person chose the element."

@@ -3,6 +3,7 @@ package heal
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -27,6 +28,7 @@ type Proof struct {
 	Shared       int        `json:"shared"` // other tests that were executed
 	SharedFailed []string   `json:"sharedFailed,omitempty"`
 	Sabotage     []Sabotage `json:"sabotage,omitempty"`
+	Note         string     `json:"note,omitempty"` // what could not be tried, in words
 }
 
 // Check is one thing that was compared.
@@ -51,7 +53,7 @@ func (s *Service) judge(ctx context.Context, x *agent.Step, st *state, r, t run.
 	}
 	for i := range st.Findings {
 		f := &st.Findings[i]
-		if f.Edit < 0 {
+		if !f.Repaired() {
 			continue
 		}
 		mine := slices.DeleteFunc(slices.Clone(results), func(o run.Result) bool { return o.TestID != f.TestID || o.Browser != f.Browser })
@@ -108,6 +110,10 @@ func (s *Service) compare(ctx context.Context, r, t run.Run, f Finding, res run.
 	}
 	var out []Check
 	for _, n := range now {
+		if f.Written {
+			out = merge(out, CompareWritten(passing, n))
+			continue
+		}
 		out = merge(out, Compare(passing, n, f))
 	}
 	return out, nil
@@ -265,6 +271,9 @@ func firstLine(s string) string {
 	return clip(s, maxShown)
 }
 
+// maxLinesShared is of how many lines of a change the tests are looked for that come by them.
+const maxLinesShared = 40
+
 // sharing answers tests beside the repaired ones that use what was changed: all of the
 // session, those of the same file, and those that were seen to come by the same lines.
 func (s *Service) sharing(ctx context.Context, x *agent.Step, st *state, r run.Run) ([]string, error) {
@@ -281,12 +290,25 @@ func (s *Service) sharing(ctx context.Context, x *agent.Step, st *state, r run.R
 	changed := map[string]bool{}
 	for _, d := range st.Made {
 		changed[d.File] = true
-		for line := range 3 { // a call may be written over several lines
+		for line := range min(maxLinesShared, 3+strings.Count(d.Before, "\n")) { // a call may be written over several lines
 			ids, err := s.Shelf.Records.TestsAt(ctx, r.ProjectID, fmt.Sprintf("%s:%d", d.File, d.Line+line), maxShared)
 			if err != nil {
 				return nil, err
 			}
 			add(ids...)
+		}
+	}
+	if st.writing() {
+		b, err := s.benchOf(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		files, err := b.importing(ctx, slices.Sorted(maps.Keys(changed)))
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files {
+			changed[file] = true
 		}
 	}
 	if len(changed) > 0 {

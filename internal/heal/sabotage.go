@@ -101,6 +101,12 @@ func PlanSabotage(t evidence.Test, f Finding) (out []Sabotage) {
 	if !ok {
 		return nil
 	}
+	return planAt(t, at, f.Candidates)
+}
+
+// planAt answers in which ways the application is to be broken at a step; candidates are the
+// elements that might have been taken, the first one was.
+func planAt(t evidence.Test, at int, candidates []CandidateSeen) (out []Sabotage) {
 	limit := int64(sabotageLeastMs)
 	for i := range t.Steps {
 		limit = max(limit, sabotageFactor*(t.Steps[i].End-t.Steps[i].Start).Milliseconds())
@@ -138,8 +144,8 @@ func PlanSabotage(t evidence.Test, f Finding) (out []Sabotage) {
 			break
 		}
 	}
-	if len(f.Candidates) > 1 {
-		if rival := f.Candidates[1]; rival.Rival != "" {
+	if len(candidates) > 1 {
+		if rival := candidates[1]; rival.Rival != "" {
 			o := order(attempt.SabotageRival, at)
 			o.Rival = rival.Rival
 			out = append(out, Sabotage{What: "the next best element, " + rival.Label + ", is taken instead", Order: o})

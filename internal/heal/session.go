@@ -70,6 +70,8 @@ func (s *Service) Advance(ctx context.Context, x *agent.Step) error {
 		err = s.verified(ctx, x, &st, r)
 	case stageAdvise:
 		err = s.advised(ctx, x, &st, r)
+	case stageWork:
+		err = s.worked(ctx, x, &st, r)
 	case stageDeliver:
 		err = s.deliver(ctx, x, &st, r)
 	default:
@@ -190,6 +192,13 @@ func (s *Service) reproduced(ctx context.Context, x *agent.Step, st *state, r ru
 	if err := s.examine(ctx, x, st, r, t, results); err != nil {
 		return err
 	}
+	if st.Wish != "" { // a reviewer wants something else than was tried
+		st.Edits = nil
+		for i := range st.Findings {
+			st.Findings[i].Edit, st.Findings[i].Question = -1, nil
+		}
+		return s.conclude(ctx, x, st, r, "")
+	}
 	return s.advise(ctx, x, st, r, 0, "")
 }
 
@@ -202,20 +211,27 @@ func reasonOf(t run.Run) string {
 
 // prove has the repaired tests executed three times, without retries.
 func (s *Service) prove(ctx context.Context, x *agent.Step, st *state, r run.Run) error {
-	what := fmt.Sprintf("prove-%d", st.Round)
-	if err := s.try(ctx, x, st, r, what, st.repaired(), attempt.Trial{Edits: st.Edits, Repeat: proofRuns, Trace: true}); err != nil {
+	what := st.proof()
+	trial := attempt.Trial{Edits: st.Edits, Repeat: proofRuns, Trace: true}
+	if st.writing() {
+		trial.Edits, trial.Rewrites = nil, st.Work.Rewrites
+	}
+	if err := s.try(ctx, x, st, r, what, st.repaired(), trial); err != nil {
 		return err
 	}
-	x.NoteRun(st.Trials[what], agent.Ran, "The repair is written where the locator stands, and the tests are executed %d times without retries.", proofRuns)
+	x.NoteRun(st.Trials[what], agent.Ran, "The repair is written into the source, and the tests are executed %d times without retries.", proofRuns)
 	x.Status, x.Stage = agent.Verifying, stageProve
 	x.Wait(lookEvery)
 	return nil
 }
 
-// repaired answers the tests for which there is an edit.
+// proof answers what the trial of the repair is called.
+func (st *state) proof() string { return st.named(fmt.Sprintf("prove-%d", st.Round)) }
+
+// repaired answers the tests for which there is a repair.
 func (st *state) repaired() (out []string) {
 	for _, f := range st.Findings {
-		if f.Edit >= 0 && !slices.Contains(out, f.TestID) {
+		if f.Repaired() && !slices.Contains(out, f.TestID) {
 			out = append(out, f.TestID)
 		}
 	}
@@ -225,23 +241,23 @@ func (st *state) repaired() (out []string) {
 // proved reads what the repaired tests showed. Where they come further and fail at another
 // locator, that one is repaired as well.
 func (s *Service) proved(ctx context.Context, x *agent.Step, st *state, r run.Run) error {
-	t, results, over, err := s.awaited(ctx, x, st, fmt.Sprintf("prove-%d", st.Round))
+	t, results, over, err := s.awaited(ctx, x, st, st.proof())
 	if err != nil || !over {
 		return err
 	}
 	if e := t.Edited; e != nil {
 		st.Made = e.Edits
 		x.Patch, x.Changes = e.Patch, changesOf(e.Patch)
-		p, err := s.Projects.Project(ctx, x.ProjectID)
+		why, err := s.refused(ctx, st, r, *e)
 		if err != nil {
 			return err
 		}
-		if why := refusedEdit(*e, st.Edits, p.Repository.Dir); why != "" {
+		if why != "" {
 			x.Patch, x.Changes = "", nil
 			return s.conclude(ctx, x, st, r, why)
 		}
 		for i, d := range e.Edits {
-			if slices.Contains(e.Edits[:i], d) {
+			if slices.Contains(e.Edits[:i], d) || st.writing() {
 				continue
 			}
 			x.NoteRun(t.ID, agent.Changed, "%s:%d: %s became %s.", d.File, d.Line, quoted(d.Before), quoted(d.After))
@@ -257,6 +273,10 @@ func (s *Service) proved(ctx context.Context, x *agent.Step, st *state, r run.Ru
 	}
 	st.Proof = proof
 	if !proof.Passed {
+		if st.writing() {
+			x.Patch, x.Changes = "", nil
+			return s.conclude(ctx, x, st, r, "The repair does not hold: "+proof.Why)
+		}
 		edits := len(st.Edits)
 		if st.Round+1 < maxRounds && proof.Ran > 0 {
 			if err := s.examine(ctx, x, st, r, t, results); err != nil {
@@ -266,6 +286,22 @@ func (s *Service) proved(ctx context.Context, x *agent.Step, st *state, r run.Ru
 		return s.advise(ctx, x, st, r, edits, "The repair does not hold: "+proof.Why)
 	}
 	return s.verify(ctx, x, st, r, t, results)
+}
+
+// refused answers why a repair is not used, "" where it is.
+func (s *Service) refused(ctx context.Context, st *state, r run.Run, e attempt.Edited) (string, error) {
+	if st.writing() {
+		b, err := s.benchOf(ctx, r)
+		if err != nil {
+			return "", err
+		}
+		return s.refusedRewrites(ctx, b, e, st.Work.Rewrites)
+	}
+	p, err := s.Projects.Project(ctx, r.ProjectID)
+	if err != nil {
+		return "", err
+	}
+	return refusedEdit(e, st.Edits, p.Repository.Dir), nil
 }
 
 // refusedEdit answers why a repair cannot be written, "" where it was.
@@ -295,17 +331,22 @@ func (s *Service) verify(ctx context.Context, x *agent.Step, st *state, r, t run
 		return err
 	}
 	if len(shared) > 0 {
-		if err := s.try(ctx, x, st, r, "share", shared, attempt.Trial{Patch: x.Patch}); err != nil {
+		if err := s.try(ctx, x, st, r, st.named("share"), shared, attempt.Trial{Patch: x.Patch}); err != nil {
 			return err
 		}
-		x.NoteRun(st.Trials["share"], agent.Ran, "%d other tests that share what was changed are executed.", len(shared))
+		x.NoteRun(st.Trials[st.named("share")], agent.Ran, "%d other tests that share what was changed are executed.", len(shared))
 	}
-	if st.Proof.Sabotage, err = s.sabotage(ctx, st, t, results); err != nil {
+	if st.writing() {
+		st.Proof.Sabotage, st.Proof.Note, err = s.sabotageWritten(ctx, x, st, r, t, results)
+	} else {
+		st.Proof.Sabotage, err = s.sabotage(ctx, st, t, results)
+	}
+	if err != nil {
 		return err
 	}
 	tests, of := bySabotaged(st.Proof.Sabotage)
 	for n, on := range tests {
-		what := sabotageTrial(n)
+		what := st.named(sabotageTrial(n))
 		if err := s.try(ctx, x, st, r, what, []string{on}, attempt.Trial{Patch: x.Patch, Sabotage: orders(of[on])}); err != nil {
 			return err
 		}
@@ -321,9 +362,10 @@ func (s *Service) verified(ctx context.Context, x *agent.Step, st *state, r run.
 	seen := map[string][]run.Result{}
 	trials := map[string]run.Run{}
 	sabotaged, of := bySabotaged(st.Proof.Sabotage)
-	all := []string{"share", "share-again"}
+	share, again := st.named("share"), st.named("share-again")
+	all := []string{share, again}
 	for n := range sabotaged {
-		all = append(all, sabotageTrial(n))
+		all = append(all, st.named(sabotageTrial(n)))
 	}
 	for _, what := range all { // nothing is judged before all are over
 		if st.Trials[what] == "" {
@@ -341,19 +383,20 @@ func (s *Service) verified(ctx context.Context, x *agent.Step, st *state, r run.
 			return err
 		}
 	}
-	if st.Trials["share-again"] == "" {
-		if failed := st.newlyFailed(seen["share"]); len(failed) > 0 {
-			x.NoteRun(trials["share"].ID, agent.Ran, "%d other tests fail with the repair that did not before: they are executed once more.", len(failed))
+	if st.Trials[again] == "" {
+		if failed := st.newlyFailed(seen[share]); len(failed) > 0 {
+			x.NoteRun(trials[share].ID, agent.Ran, "%d other tests fail with the repair that did not before: they are executed once more.", len(failed))
 			x.Wait(lookEvery)
-			return s.try(ctx, x, st, r, "share-again", failed, attempt.Trial{Patch: x.Patch})
+			return s.try(ctx, x, st, r, again, failed, attempt.Trial{Patch: x.Patch})
 		}
 	}
-	if t, ok := trials["share"]; ok {
-		s.judgeShared(x, st, t, seen["share"], seen["share-again"])
+	if t, ok := trials[share]; ok {
+		s.judgeShared(x, st, t, seen[share], seen[again])
 	}
 	for n, on := range sabotaged {
-		if t, ok := trials[sabotageTrial(n)]; ok {
-			judgeSabotage(x, of[on], st.Findings, t, seen[sabotageTrial(n)])
+		what := st.named(sabotageTrial(n))
+		if t, ok := trials[what]; ok {
+			judgeSabotage(x, of[on], st.Findings, t, seen[what])
 		}
 	}
 	if len(st.Proof.SharedFailed) > 0 {
@@ -367,6 +410,14 @@ func (s *Service) verified(ctx context.Context, x *agent.Step, st *state, r run.
 // conclude says what came of each test, tells the application's bugs, and delivers a repair
 // that was proved.
 func (s *Service) conclude(ctx context.Context, x *agent.Step, st *state, r run.Run, trouble string) error {
+	if s.written(x, st, trouble) {
+		return nil
+	}
+	if x.Patch == "" {
+		if began, err := s.beginWork(ctx, x, st, r, trouble); began || err != nil {
+			return err
+		}
+	}
 	x.Outcomes = outcomes(st, x.Patch != "", trouble)
 	if err := s.tellBugs(ctx, x, st, r); err != nil {
 		return err

@@ -37,6 +37,12 @@ type state struct {
 	Patience   int               `json:"patience,omitempty"` // how often in a row it had no time
 	ProseAsked bool              `json:"proseAsked,omitempty"`
 	Prose      string            `json:"prose,omitempty"` // of the pull request, by a model
+	// Work is what a model did itself. Wish is what a reviewer wants of it before it has begun, and
+	// Resumed what it wrote in the session that the reviewer looked at.
+	Work    *work             `json:"work,omitempty"`
+	Wish    string            `json:"wish,omitempty"`
+	Resumed []attempt.Rewrite `json:"resumed,omitempty"`
+	Lap     int               `json:"lap,omitempty"` // counts proofs of what a model wrote
 }
 
 // failure is a failed test as the session began with it.
@@ -86,7 +92,11 @@ type Finding struct {
 	Advice      *Advice            `json:"advice,omitempty"`
 	ByModel     bool               `json:"byModel,omitempty"`  // a model chose the element
 	Seconded    bool               `json:"seconded,omitempty"` // a model agrees, and it was likely enough
+	Written     bool               `json:"written,omitempty"`  // a model wrote the repair that is tried
 }
+
+// Repaired reports whether there is a repair for what was found.
+func (f *Finding) Repaired() bool { return f.Edit >= 0 || f.Written }
 
 // StepSeen is the step at which a test failed.
 type StepSeen struct {

@@ -33,6 +33,13 @@ func (st *state) repairs() (out []Finding) {
 }
 
 func headline(st *state) string {
+	if st.writing() {
+		for _, f := range st.Findings {
+			if f.Written {
+				return tame(forge.Line("Heal "+f.Title+", as a model wrote it", maxHeadline))
+			}
+		}
+	}
 	all := st.repairs()
 	if len(all) == 0 {
 		return "Repair a locator"
@@ -51,6 +58,9 @@ var tame = strings.NewReplacer("#", "#\u200b", "[", "[\u200b", "@", "@\u200b").R
 func message(st *state) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", headline(st))
+	if st.writing() {
+		fmt.Fprintf(&b, "\nThe model %s wrote this change, and the proof in the pull request is all that is known of it.\n", tame(forge.Line(st.Work.Model, maxHeadline)))
+	}
 	for _, f := range st.repairs() {
 		fmt.Fprintf(&b, "\n%s does not find its element any more, which is there as\n%s.\n", tame(f.Before), tame(f.After))
 	}
@@ -64,6 +74,20 @@ func (s *Service) body(x *agent.Step, st *state, r run.Run) string {
 		fmt.Fprintf(&b, "> **Proposed, not proved beyond doubt**: %s\n\n", plainWords(why))
 	}
 	code := forge.Code
+	if st.writing() {
+		fmt.Fprintf(&b, "**Written by the model %s**, in %d turns with %d runs of the tests. It may change locators and steps, and nothing that is checked; what it changed was linted and proved as below.\n\n", code(st.Work.Model), st.Work.Turns, st.Work.Runs)
+		if st.Work.Wish != "" {
+			fmt.Fprintf(&b, "A reviewer wished: %s\n\n", code(clean(st.Work.Wish, maxShown)))
+		}
+	}
+	for _, f := range st.Findings {
+		if f.Written {
+			fmt.Fprintf(&b, "- %s failed: **%s**. %s\n", code(f.Title), f.Class, plainWords(f.Why))
+		}
+	}
+	if st.writing() {
+		b.WriteString("\n")
+	}
 	all := st.repairs()
 	for _, f := range all[:min(len(all), maxRepairs)] {
 		fmt.Fprintf(&b, "### %s\n\n**%s** in %s\n\n", code(f.Title), f.Class, code(fmt.Sprintf("%s:%d", f.Step.File, f.Step.Line)))
@@ -113,6 +137,9 @@ func (s *Service) proofWords(b *strings.Builder, st *state) {
 			what = "**the test does not notice**"
 		}
 		fmt.Fprintf(b, "| when %s | %s | %s |\n", plainWords(m.What), sign[!m.Survived()], what)
+	}
+	if p.Note != "" {
+		fmt.Fprintf(b, "\n%s\n", plainWords(p.Note))
 	}
 }
 

@@ -25,12 +25,14 @@ type ModelConfig struct {
 	Name          string    // TAS_MODEL
 	Price         llm.Price // TAS_MODEL_INPUT_PRICE, TAS_MODEL_OUTPUT_PRICE
 	DayBudget     float64   // TAS_MODEL_DAY_BUDGET: dollars of a project in 24 hours; default 5
-	SessionTokens int64     // TAS_MODEL_SESSION_TOKENS: default 50,000
+	SessionTokens int64     // TAS_MODEL_SESSION_TOKENS: default 50,000, and 400,000 with Sources
+	Sources       bool      // TAS_MODEL_SOURCES: it may see the tests' source and pages, and write repairs
 }
 
 const (
 	defaultDayBudget     = 5
 	defaultSessionTokens = 50_000
+	defaultSourcesTokens = 400_000 // a conversation is sent again with each question
 )
 
 // Names of the kinds of models.
@@ -67,6 +69,13 @@ func (c *Config) model(getenv func(string) string) error {
 		}
 		m.SessionTokens, set = n, true
 	}
+	switch v := getenv("TAS_MODEL_SOURCES"); v {
+	case "", "false":
+	case "true":
+		m.Sources, set = true, true
+	default:
+		return fmt.Errorf("TAS_MODEL_SOURCES is %q: set true to let the model see the tests' source and pages and write repairs, or leave it out", v)
+	}
 	switch u, err := url.Parse(m.URL); {
 	case m.Kind == "" && set:
 		return errors.New("TAS_MODEL_KIND is left out, and other settings of the model are not: set it to anthropic or openai, or leave out all of them")
@@ -86,12 +95,16 @@ func (c *Config) model(getenv func(string) string) error {
 		return errors.New("TAS_MODEL_DAY_BUDGET is set, and what the model costs is not: set TAS_MODEL_INPUT_PRICE and TAS_MODEL_OUTPUT_PRICE as well")
 	}
 	m.DayBudget = cmp.Or(m.DayBudget, defaultDayBudget)
-	m.SessionTokens = cmp.Or(m.SessionTokens, defaultSessionTokens)
+	usual := int64(defaultSessionTokens)
+	if m.Sources {
+		usual = defaultSourcesTokens
+	}
+	m.SessionTokens = cmp.Or(m.SessionTokens, usual)
 	return nil
 }
 
-// adviser answers who advises healing; nil for nobody.
-func (m ModelConfig) adviser(values func(ctx context.Context, projectID, environment string) (map[string]string, error)) *heal.Adviser {
+// adviser answers who advises healing, and with sources may work on it; nil for nobody.
+func (m ModelConfig) adviser(values func(ctx context.Context, projectID, environment string) (map[string]string, error), sources *heal.Sources) *heal.Adviser {
 	var model llm.Model
 	switch m.Kind {
 	case modelAnthropic:
@@ -101,5 +114,9 @@ func (m ModelConfig) adviser(values func(ctx context.Context, projectID, environ
 	default:
 		return nil
 	}
-	return &heal.Adviser{Model: model, Price: m.Price, DayBudget: m.DayBudget, SessionTokens: m.SessionTokens, Values: values}
+	a := &heal.Adviser{Model: model, Price: m.Price, DayBudget: m.DayBudget, SessionTokens: m.SessionTokens, Values: values}
+	if m.Sources {
+		a.Sources = sources
+	}
+	return a
 }

@@ -32,7 +32,7 @@ func (w *worker) trial() *attempt.Trial {
 // edited takes what became of a trial's edits to the service. Where any could not be made
 // the runner ends the talk itself.
 func (s *session) edited(ctx context.Context, m report.Message) error {
-	if s.w.job.Trial == nil || len(s.w.job.Trial.Edits) == 0 || s.editsMade {
+	if s.w.job.Trial == nil || !s.w.job.Trial.Changes() || s.editsMade {
 		return failure("runner-died", "The test runner tells of edits that nobody asked for.")
 	}
 	s.editsMade = true

@@ -41,13 +41,20 @@ func TestEditsAreTold(t *testing.T) {
 	if err := s.take(t.Context(), m); err == nil {
 		t.Error("told twice")
 	}
-	for _, job := range []attempt.Job{{}, {Trial: &attempt.Trial{}}} {
+	for _, job := range []attempt.Job{{}, {Trial: &attempt.Trial{}}, {Trial: &attempt.Trial{Repeat: 3}}} {
 		if err := (&session{w: &worker{job: job}}).take(t.Context(), m); err == nil {
 			t.Error("told without having been asked")
 		}
 	}
 	if len(told) != 1 {
 		t.Errorf("%d were sent", len(told))
+	}
+	w.job.Trial = &attempt.Trial{Rewrites: []attempt.Rewrite{{File: "a.ts", Before: "x", After: "y"}}}
+	if m := w.startMessage(1, func(p string) string { return p }); m.Trial == nil || len(m.Trial.Rewrites) != 1 {
+		t.Errorf("the runner is told %+v", m.Trial)
+	}
+	if err := (&session{w: w}).take(t.Context(), m); err != nil || len(told) != 2 {
+		t.Errorf("rewrites: %d were sent, %v", len(told), err)
 	}
 }
 

@@ -18,6 +18,8 @@ const rules = [
     { rule: 'evaluate', what: 'code is run in the page' },
     { rule: 'intercept', what: 'the application is replaced by answers of the test' },
     { rule: 'escape', what: 'the test reaches beyond its page: a module, a process, a file' },
+    { rule: 'not-awaited', less: true, what: 'a step is not waited for any more' },
+    { rule: 'address', what: 'the test goes to an address of its own, or hands over a file' },
 ];
 const actions = new Set(['click', 'dblclick', 'fill', 'type', 'press', 'pressSequentially', 'check', 'uncheck', 'setChecked', 'selectOption', 'selectText', 'setInputFiles', 'hover', 'tap', 'dragTo', 'dragAndDrop',
     'focus', 'blur', 'clear', 'goto', 'reload', 'goBack', 'goForward', 'dispatchEvent', 'scrollIntoViewIfNeeded', 'waitForURL', 'waitForResponse', 'waitForRequest', 'waitForEvent', 'waitFor', 'screenshot']);
@@ -25,19 +27,32 @@ const forcing = new Set(['force', 'noWaitAfter', 'trial']);
 const inPage = new Set(['evaluate', 'evaluateHandle', 'evaluateAll', '$eval', '$$eval', 'addInitScript', 'addScriptTag', 'setContent', 'exposeFunction', 'exposeBinding']);
 const intercepting = new Set(['route', 'routeFromHAR', 'routeWebSocket', 'fulfill', 'abort', 'unroute', 'unrouteAll']);
 const disabling = new Set(['skip', 'fixme', 'fail', 'only', 'slow']);
-const escaping = new Set(['require', 'eval', 'Function', 'process', 'globalThis', 'fetch', 'child_process']);
-/** The offences of a change from one text of a file to another; none where there are none. */
-function lint(playwright, before, after) {
+const escaping = new Set(['require', 'eval', 'Function', 'process', 'globalThis', 'global', 'fetch', 'child_process', 'constructor', '__proto__', 'prototype', 'Reflect', 'Proxy', 'WebSocket', 'XMLHttpRequest',
+    'request', 'context', 'browser', 'playwright']);
+const leading = new Set(['goto', 'newPage', 'newContext', 'launch', 'launchPersistentContext', 'connect', 'connectOverCDP', 'setInputFiles', 'addCookies', 'setExtraHTTPHeaders', 'setHTTPCredentials', 'storageState']);
+/** Names of what a rule counts as a call: taken as a value, or out of an object, they could be called under another name. */
+const taken = new Set([...disabling, ...inPage, ...intercepting, ...leading, 'waitForTimeout', 'setTimeout', 'setInterval', 'setImmediate', 'sleep', 'first', 'last', 'nth', 'catch', 'finally', 'allSettled', 'race', 'configure',
+    'setDefaultTimeout', 'setDefaultNavigationTimeout']);
+/** Matchers that look for their element again and again; what others are given was read before. */
+const looking = /^(?:toBe(?:Attached|Checked|Disabled|Editable|Empty|Enabled|Focused|Hidden|InViewport|Visible)|toContain(?:Text|Class)|toHave(?:Accessible\w+|Attribute|Class|Count|CSS|Id|JSProperty|Role|Screenshot|Text|Title|URL|Values?)|toMatchAriaSnapshot)$/;
+/** Calls that read what is checked later. */
+const reading = new Set(['textContent', 'innerText', 'innerHTML', 'inputValue', 'title', 'url', 'count', 'isVisible', 'isHidden', 'isEnabled', 'isDisabled', 'isChecked', 'isEditable', 'getAttribute', 'allTextContents', 'allInnerTexts',
+    'ariaSnapshot', 'json', 'text', 'status', 'ok']);
+/**
+ * The offences of a change from one text of a file to another; none where there are none. With `free` the change was
+ * written freely, and not only a part of a locator: then what must not be there is not to be looked for elsewhere.
+ */
+function lint(playwright, before, after, free = false) {
     const parse = (0, source_1.parserOf)(playwright);
     let old, now;
     try {
-        old = count(before, parse(before, 'before.ts'));
+        old = count(before, parse(before, 'before.ts'), free);
     }
     catch {
         old = new Map(); // it could not run either: then all that is there counts as new
     }
     try {
-        now = count(after, parse(after, 'after.ts'));
+        now = count(after, parse(after, 'after.ts'), free);
     }
     catch (error) {
         return [{ rule: 'not-parsed', message: `the file cannot be parsed any more: ${error.message}` }];
@@ -52,14 +67,15 @@ function lint(playwright, before, after) {
     }
     return out;
 }
-function count(text, program) {
+function count(text, program, free) {
+    const called = new WeakSet(); // names that were counted with their call
     const counts = new Map();
     const add = (rule, key) => counts.set(`${rule} ${key}`, (counts.get(`${rule} ${key}`) ?? 0) + 1);
     const code = (node) => text.slice(node.start, node.end).replace(/\s+/g, ' ');
-    (0, source_1.visit)(program, node => look(node, add, code));
+    (0, source_1.visit)(program, node => look(node, add, code, called, free));
     return counts;
 }
-function look(node, add, code) {
+function look(node, add, code, called, free) {
     switch (node.type) {
         case 'TryStatement':
             return add('swallowed', 'try');
@@ -69,7 +85,46 @@ function look(node, add, code) {
             return add('condition', code(node.test ?? node.discriminant));
         case 'LogicalExpression':
             return add('condition', code(node));
+        case 'ForStatement':
+        case 'ForInStatement':
+        case 'ForOfStatement':
+        case 'WhileStatement':
+        case 'DoWhileStatement':
+            return add('condition', code(node.test ?? node.right ?? node).slice(0, 200));
+        case 'AssignmentExpression':
+            if (/^(?:&&|\|\||\?\?)=$/.test(node.operator))
+                add('condition', code(node));
+            return;
+        case 'AwaitExpression': {
+            const awaited = (0, source_1.bare)(node.argument);
+            if ((0, source_1.isCall)(awaited))
+                add('not-awaited', nameOf((0, source_1.bare)(awaited.callee)) ?? code(awaited).slice(0, 200));
+            return;
+        }
+        case 'StringLiteral':
+        case 'TemplateElement': {
+            const words = String(node.value?.raw ?? node.value);
+            if (words.includes('://') || /^\s*(?:https?|wss?|file|data|javascript|blob|ftp):/i.test(words))
+                add('address', words.slice(0, 200));
+            return;
+        }
+        case 'ExportAllDeclaration':
+        case 'ExportNamedDeclaration':
+            if (node.source)
+                add('escape', node.source.value);
+            return;
+        case 'Import':
+        case 'ImportExpression':
+            return add('escape', 'import');
+        case 'MemberExpression':
+        case 'OptionalMemberExpression':
+            if (node.computed && !/^(?:Numeric|String)Literal$/.test(node.property.type))
+                add('escape', `a name that is put together: ${code(node)}`);
+            else if (node.computed && taken.has(node.property.value))
+                add('escape', `${node.property.value}, by another name`);
+            return;
         case 'ReturnStatement':
+            return add('condition', `return ${valueOf(node.argument, code)}`); // a page object may answer another locator
         case 'ThrowStatement':
         case 'BreakStatement':
         case 'ContinueStatement':
@@ -79,6 +134,8 @@ function look(node, add, code) {
         case 'Identifier':
             if (escaping.has(node.name))
                 add('escape', node.name);
+            else if (taken.has(node.name) && !called.has(node))
+                add('escape', `${node.name}, by another name`);
             return;
         case 'ObjectProperty': {
             const name = node.key?.name ?? node.key?.value;
@@ -93,9 +150,12 @@ function look(node, add, code) {
         return;
     const callee = (0, source_1.bare)(node.callee);
     const member = /MemberExpression$/.test(callee.type);
-    const name = member ? callee.property.name ?? callee.property.value : callee.name;
+    const name = nameOf(callee);
     if (name === undefined)
         return;
+    called.add(member ? callee.property : callee);
+    if (/^Optional/.test(node.type) || /^Optional/.test(callee.type))
+        add('condition', code(node).slice(0, 200));
     const title = (0, source_1.stringOf)(node.arguments[0]);
     if (!member && /^(test|it)$/.test(name) && node.arguments.length > 1)
         return add('test-removed', title ?? code(node.arguments[0]));
@@ -107,7 +167,7 @@ function look(node, add, code) {
         return;
     const on = (0, source_1.bare)(callee.object);
     const root = rootOf(on);
-    if (disabling.has(name) && (root === 'test' || root === 'it' || root === 'describe'))
+    if (disabling.has(name))
         return add('test-disabled', `${root}.${name}`);
     if (name === 'configure' || name === 'setDefaultTimeout' || name === 'setDefaultNavigationTimeout')
         return add('timeout', code(node));
@@ -119,10 +179,16 @@ function look(node, add, code) {
         return add('evaluate', name);
     if (intercepting.has(name))
         return add('intercept', name);
+    if (leading.has(name))
+        add('address', `${name}(${node.arguments.map(code).join(', ').slice(0, 100)})`);
+    if (reading.has(name))
+        add('assertion-removed', `what ${name}() reads`);
     const checked = expectOf(on);
     if (checked) {
-        // Which element is checked may change; what is expected of it may not.
-        const key = `${checked.words}${name}(${node.arguments.map(code).join(', ')})`;
+        // Which element is checked may change; what is expected of it may not, nor what a value is read from.
+        const not = /(?:^|[.:])not\./.test(checked.words) !== /^toBeHidden$/.test(name) || name === 'toHaveCount' && node.arguments.map(code)[0] === '0';
+        const of = !looking.test(name) && name !== 'toPass' ? ` of ${valueOf(checked.subject, code)}` : free && not ? ` of ${checked.subject ? code(checked.subject) : ''}` : '';
+        const key = `${checked.words}${name}(${node.arguments.map(code).join(', ')})${of}`;
         add('assertion-removed', key);
         return add('assertion-added', key);
     }
@@ -142,10 +208,29 @@ function expectOf(node) {
         return;
     const callee = (0, source_1.bare)(node.callee);
     if (callee.type === 'Identifier' && callee.name === 'expect')
-        return { words };
+        return { words, subject: node.arguments[0] };
     if (/MemberExpression$/.test(callee.type) && callee.object.name === 'expect')
-        return { words: `${callee.property.name}:${words}` };
+        return { words: `${callee.property.name}:${words}`, subject: node.arguments[0] };
     return;
+}
+/** What a call, or a part of an object, is called. */
+function nameOf(callee) {
+    return /MemberExpression$/.test(callee.type) ? callee.property.name ?? callee.property.value : callee.name;
+}
+/** Code for a value that is checked, without the locators in it: those may change. */
+function valueOf(node, code) {
+    if (!node)
+        return '';
+    node = (0, source_1.bare)(node);
+    if (node.type === 'AwaitExpression')
+        return `await ${valueOf(node.argument, code)}`;
+    const callee = (0, source_1.isCall)(node) ? (0, source_1.bare)(node.callee) : node;
+    if (!/MemberExpression$/.test(callee.type))
+        return code(node);
+    const on = valueOf(callee.object, code);
+    if (!(0, source_1.isCall)(node))
+        return `${on}.${nameOf(callee)}`;
+    return source_1.building.has(nameOf(callee) ?? '') ? on : `${on}.${nameOf(callee)}(${node.arguments.map(code).join(', ')})`;
 }
 function rootOf(node) {
     while (node && (/MemberExpression$/.test(node.type) || (0, source_1.isCall)(node)))

@@ -13,6 +13,7 @@ const playwright_1 = require("./playwright");
 const protocol_1 = require("./protocol");
 const recovering_1 = require("./recovering");
 const relay_1 = require("./relay");
+const rewrites_1 = require("./rewrites");
 const run_1 = require("./run");
 const selection_1 = require("./selection");
 const session_1 = require("./session");
@@ -130,12 +131,15 @@ async function begin(session, onRelay) {
         session.playwright = playwright;
         if (start.merge)
             return await (0, merge_1.mergeBlobs)(session, playwright);
-        if (start.trial?.edits?.length) {
-            const { problem, ...edited } = (0, edits_1.makeEdits)(playwright, process.cwd(), start.trial.edits);
+        const { edits, rewrites } = start.trial ?? {};
+        if (edits?.length && rewrites?.length)
+            return session.fail('edit', 'a trial has edits or rewrites, not both');
+        if (edits?.length || rewrites?.length) {
+            const { problem, ...edited } = rewrites?.length ? (0, rewrites_1.makeRewrites)(playwright, process.cwd(), rewrites) : (0, edits_1.makeEdits)(playwright, process.cwd(), edits);
             channel.send({ type: 'edited', ...edited });
             if (problem)
                 return session.fail('edit', problem);
-            start.trial = { ...start.trial, edits: undefined }; // made once, whoever else is started
+            start.trial = { ...start.trial, edits: undefined, rewrites: undefined }; // made once, whoever else is started
         }
         (0, exit_1.watchExit)(session, playwright);
         session.reportersSeeEachOthersErrors = playwright.minor >= firstWithPreprocess;

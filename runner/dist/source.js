@@ -1,6 +1,6 @@
 "use strict";
 Object.defineProperty(exports, "__esModule", { value: true });
-exports.Sources = exports.NotFound = void 0;
+exports.Sources = exports.building = exports.NotFound = void 0;
 exports.parserOf = parserOf;
 exports.stringOf = stringOf;
 exports.isCall = isCall;
@@ -27,7 +27,7 @@ function parserOf(playwright) {
     };
 }
 /** The methods of which a locator is built. */
-const building = new Set(['getByRole', 'getByText', 'getByLabel', 'getByTestId', 'getByPlaceholder', 'getByAltText', 'getByTitle', 'locator', 'frameLocator', 'contentFrame',
+exports.building = new Set(['getByRole', 'getByText', 'getByLabel', 'getByTestId', 'getByPlaceholder', 'getByAltText', 'getByTitle', 'locator', 'frameLocator', 'contentFrame',
     'owner', 'filter', 'first', 'last', 'nth', 'and', 'or']);
 const maxFiles = 300;
 const maxHops = 12;
@@ -114,7 +114,7 @@ class Sources {
             return [];
         if (isCall(node) && /MemberExpression$/.test(node.callee.type) && !node.callee.computed) {
             const method = node.callee.property.name;
-            if (building.has(method))
+            if (exports.building.has(method))
                 return [...this.chain(source, node.callee.object, hops), { source, method, call: node }];
             const member = this.member(source, node.callee, hops);
             return member ? this.returned(member.source, member.node, hops) : [];

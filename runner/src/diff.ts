@@ -26,6 +26,51 @@ export function changed(text: string, changes: Change[]): string {
   return out + text.slice(at);
 }
 
+/** So many pairs of lines are compared at most; beyond that all between the first and the last difference is one change. */
+const maxPairs = 4_000_000;
+
+/** The changes that make one text of another, in whole lines. */
+export function differences(before: string, after: string): Change[] {
+  const cut = (text: string) => text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+  const a = cut(before), b = cut(after);
+  let first = 0, rest = 0;
+  while (first < a.length && first < b.length && a[first] === b[first])
+    first++;
+  while (rest < a.length - first && rest < b.length - first && a[a.length - 1 - rest] === b[b.length - 1 - rest])
+    rest++;
+  const starts = [0];
+  for (const line of a)
+    starts.push(starts[starts.length - 1] + line.length);
+  const change = (from: number, to: number, of: number, upTo: number): Change => ({ start: starts[from], end: starts[to], after: b.slice(of, upTo).join('') });
+  const n = a.length - rest - first, m = b.length - rest - first;
+  if (!n && !m)
+    return [];
+  if (!n || !m || n * m > maxPairs)
+    return [change(first, first + n, first, first + m)];
+  // How many lines the rests of both have in common, at most.
+  const common = Array.from({ length: n + 1 }, () => new Uint32Array(m + 1));
+  for (let i = n - 1; i >= 0; i--) {
+    for (let j = m - 1; j >= 0; j--)
+      common[i][j] = a[first + i] === b[first + j] ? common[i + 1][j + 1] + 1 : Math.max(common[i + 1][j], common[i][j + 1]);
+  }
+  const out: Change[] = [];
+  for (let i = 0, j = 0; i < n || j < m;) {
+    if (i < n && j < m && a[first + i] === b[first + j]) {
+      i++, j++;
+      continue;
+    }
+    const from = i, of = j;
+    while ((i < n || j < m) && !(i < n && j < m && a[first + i] === b[first + j])) {
+      if (j >= m || i < n && common[i + 1][j] >= common[i][j + 1])
+        i++;
+      else
+        j++;
+    }
+    out.push(change(first + from, first + i, first + of, first + j));
+  }
+  return out;
+}
+
 /** The changes of one file; '' for none. They are in order and do not overlap. */
 export function unified(name: string, text: string, changes: Change[]): string {
   if (!changes.length)
@@ -75,11 +120,22 @@ export function unified(name: string, text: string, changes: Change[]): string {
     };
     for (const { from, to, changes } of hunk) {
       upTo(from);
-      for (; at <= to; at++)
-        put('-', lines[at], at === lines.length - 1);
       const base = starts[from];
       const now = changed(text.slice(base, starts[to + 1] - 1), changes.map(c => ({ start: c.start - base, end: c.end - base, after: c.after }))).split('\n');
-      now.forEach((line, j) => put('+', line, to === lines.length - 1 && j === now.length - 1));
+      const ends = (j: number) => to === lines.length - 1 && j === now.length - 1;
+      // A change may begin or end with lines that stay.
+      let lead = 0, rest = 0;
+      while (at < to && lead < now.length - 1 && lines[at] === now[lead]) {
+        upTo(at + 1);
+        lead++;
+      }
+      while (to - rest >= at && now.length - rest > lead && lines[to - rest] === now[now.length - 1 - rest])
+        rest++;
+      for (; at <= to - rest; at++)
+        put('-', lines[at], at === lines.length - 1);
+      for (let j = lead; j < now.length - rest; j++)
+        put('+', now[j], ends(j));
+      upTo(to + 1);
     }
     upTo(last + 1);
     const count = (signs: string) => written.filter(line => signs.includes(line[0])).length;

@@ -1,10 +1,10 @@
 // What a repair of a test must never do, whoever wrote it: make the test check less, or make it pass without checking.
 // Both versions of a file are read as syntax trees and their parts counted, so that moving code is no offence.
 import type { Playwright } from './playwright';
-import { bare, isCall, parserOf, stringOf, visit, type Node } from './source';
+import { bare, building, isCall, parserOf, stringOf, visit, type Node } from './source';
 
 export interface Offence {
-  rule: 'test-removed' | 'test-disabled' | 'assertion-removed' | 'assertion-added' | 'action-removed' | 'positional' | 'force' | 'sleep' | 'timeout' | 'swallowed' | 'condition' | 'evaluate' | 'intercept' | 'not-parsed' | 'escape';
+  rule: 'test-removed' | 'test-disabled' | 'assertion-removed' | 'assertion-added' | 'action-removed' | 'positional' | 'force' | 'sleep' | 'timeout' | 'swallowed' | 'condition' | 'evaluate' | 'intercept' | 'not-parsed' | 'escape' | 'not-awaited' | 'address';
   message: string;
 }
 
@@ -24,6 +24,8 @@ const rules: { rule: Offence['rule']; less?: boolean; what: string }[] = [
   { rule: 'evaluate', what: 'code is run in the page' },
   { rule: 'intercept', what: 'the application is replaced by answers of the test' },
   { rule: 'escape', what: 'the test reaches beyond its page: a module, a process, a file' },
+  { rule: 'not-awaited', less: true, what: 'a step is not waited for any more' },
+  { rule: 'address', what: 'the test goes to an address of its own, or hands over a file' },
 ];
 
 const actions = new Set(['click', 'dblclick', 'fill', 'type', 'press', 'pressSequentially', 'check', 'uncheck', 'setChecked', 'selectOption', 'selectText', 'setInputFiles', 'hover', 'tap', 'dragTo', 'dragAndDrop',
@@ -32,19 +34,32 @@ const forcing = new Set(['force', 'noWaitAfter', 'trial']);
 const inPage = new Set(['evaluate', 'evaluateHandle', 'evaluateAll', '$eval', '$$eval', 'addInitScript', 'addScriptTag', 'setContent', 'exposeFunction', 'exposeBinding']);
 const intercepting = new Set(['route', 'routeFromHAR', 'routeWebSocket', 'fulfill', 'abort', 'unroute', 'unrouteAll']);
 const disabling = new Set(['skip', 'fixme', 'fail', 'only', 'slow']);
-const escaping = new Set(['require', 'eval', 'Function', 'process', 'globalThis', 'fetch', 'child_process']);
+const escaping = new Set(['require', 'eval', 'Function', 'process', 'globalThis', 'global', 'fetch', 'child_process', 'constructor', '__proto__', 'prototype', 'Reflect', 'Proxy', 'WebSocket', 'XMLHttpRequest',
+  'request', 'context', 'browser', 'playwright']);
+const leading = new Set(['goto', 'newPage', 'newContext', 'launch', 'launchPersistentContext', 'connect', 'connectOverCDP', 'setInputFiles', 'addCookies', 'setExtraHTTPHeaders', 'setHTTPCredentials', 'storageState']);
+/** Names of what a rule counts as a call: taken as a value, or out of an object, they could be called under another name. */
+const taken = new Set([...disabling, ...inPage, ...intercepting, ...leading, 'waitForTimeout', 'setTimeout', 'setInterval', 'setImmediate', 'sleep', 'first', 'last', 'nth', 'catch', 'finally', 'allSettled', 'race', 'configure',
+  'setDefaultTimeout', 'setDefaultNavigationTimeout']);
+/** Matchers that look for their element again and again; what others are given was read before. */
+const looking = /^(?:toBe(?:Attached|Checked|Disabled|Editable|Empty|Enabled|Focused|Hidden|InViewport|Visible)|toContain(?:Text|Class)|toHave(?:Accessible\w+|Attribute|Class|Count|CSS|Id|JSProperty|Role|Screenshot|Text|Title|URL|Values?)|toMatchAriaSnapshot)$/;
+/** Calls that read what is checked later. */
+const reading = new Set(['textContent', 'innerText', 'innerHTML', 'inputValue', 'title', 'url', 'count', 'isVisible', 'isHidden', 'isEnabled', 'isDisabled', 'isChecked', 'isEditable', 'getAttribute', 'allTextContents', 'allInnerTexts',
+  'ariaSnapshot', 'json', 'text', 'status', 'ok']);
 
-/** The offences of a change from one text of a file to another; none where there are none. */
-export function lint(playwright: Playwright, before: string, after: string): Offence[] {
+/**
+ * The offences of a change from one text of a file to another; none where there are none. With `free` the change was
+ * written freely, and not only a part of a locator: then what must not be there is not to be looked for elsewhere.
+ */
+export function lint(playwright: Playwright, before: string, after: string, free = false): Offence[] {
   const parse = parserOf(playwright);
   let old: Map<string, number>, now: Map<string, number>;
   try {
-    old = count(before, parse(before, 'before.ts'));
+    old = count(before, parse(before, 'before.ts'), free);
   } catch {
     old = new Map(); // it could not run either: then all that is there counts as new
   }
   try {
-    now = count(after, parse(after, 'after.ts'));
+    now = count(after, parse(after, 'after.ts'), free);
   } catch (error) {
     return [{ rule: 'not-parsed', message: `the file cannot be parsed any more: ${(error as Error).message}` }];
   }
@@ -59,15 +74,16 @@ export function lint(playwright: Playwright, before: string, after: string): Off
   return out;
 }
 
-function count(text: string, program: Node): Map<string, number> {
+function count(text: string, program: Node, free: boolean): Map<string, number> {
+  const called = new WeakSet<Node>(); // names that were counted with their call
   const counts = new Map<string, number>();
   const add = (rule: Offence['rule'], key: string) => counts.set(`${rule} ${key}`, (counts.get(`${rule} ${key}`) ?? 0) + 1);
   const code = (node: Node) => text.slice(node.start, node.end).replace(/\s+/g, ' ');
-  visit(program, node => look(node, add, code));
+  visit(program, node => look(node, add, code, called, free));
   return counts;
 }
 
-function look(node: Node, add: (rule: Offence['rule'], key: string) => void, code: (node: Node) => string): void {
+function look(node: Node, add: (rule: Offence['rule'], key: string) => void, code: (node: Node) => string, called: WeakSet<Node>, free: boolean): void {
   switch (node.type) {
     case 'TryStatement':
       return add('swallowed', 'try');
@@ -75,13 +91,47 @@ function look(node: Node, add: (rule: Offence['rule'], key: string) => void, cod
       return add('condition', code(node.test ?? node.discriminant));
     case 'LogicalExpression':
       return add('condition', code(node));
-    case 'ReturnStatement': case 'ThrowStatement': case 'BreakStatement': case 'ContinueStatement':
+    case 'ForStatement': case 'ForInStatement': case 'ForOfStatement': case 'WhileStatement': case 'DoWhileStatement':
+      return add('condition', code(node.test ?? node.right ?? node).slice(0, 200));
+    case 'AssignmentExpression':
+      if (/^(?:&&|\|\||\?\?)=$/.test(node.operator))
+        add('condition', code(node));
+      return;
+    case 'AwaitExpression': {
+      const awaited = bare(node.argument);
+      if (isCall(awaited))
+        add('not-awaited', nameOf(bare(awaited.callee)) ?? code(awaited).slice(0, 200));
+      return;
+    }
+    case 'StringLiteral': case 'TemplateElement': {
+      const words = String(node.value?.raw ?? node.value);
+      if (words.includes('://') || /^\s*(?:https?|wss?|file|data|javascript|blob|ftp):/i.test(words))
+        add('address', words.slice(0, 200));
+      return;
+    }
+    case 'ExportAllDeclaration': case 'ExportNamedDeclaration':
+      if (node.source)
+        add('escape', node.source.value);
+      return;
+    case 'Import': case 'ImportExpression':
+      return add('escape', 'import');
+    case 'MemberExpression': case 'OptionalMemberExpression':
+      if (node.computed && !/^(?:Numeric|String)Literal$/.test(node.property.type))
+        add('escape', `a name that is put together: ${code(node)}`);
+      else if (node.computed && taken.has(node.property.value))
+        add('escape', `${node.property.value}, by another name`);
+      return;
+    case 'ReturnStatement':
+      return add('condition', `return ${valueOf(node.argument, code)}`); // a page object may answer another locator
+    case 'ThrowStatement': case 'BreakStatement': case 'ContinueStatement':
       return add('condition', code(node));
     case 'ImportDeclaration':
       return add('escape', node.source.value);
     case 'Identifier':
       if (escaping.has(node.name))
         add('escape', node.name);
+      else if (taken.has(node.name) && !called.has(node))
+        add('escape', `${node.name}, by another name`);
       return;
     case 'ObjectProperty': {
       const name = node.key?.name ?? node.key?.value;
@@ -96,9 +146,12 @@ function look(node: Node, add: (rule: Offence['rule'], key: string) => void, cod
     return;
   const callee = bare(node.callee);
   const member = /MemberExpression$/.test(callee.type);
-  const name: string | undefined = member ? callee.property.name ?? callee.property.value : callee.name;
+  const name = nameOf(callee);
   if (name === undefined)
     return;
+  called.add(member ? callee.property : callee);
+  if (/^Optional/.test(node.type) || /^Optional/.test(callee.type))
+    add('condition', code(node).slice(0, 200));
   const title = stringOf(node.arguments[0]);
   if (!member && /^(test|it)$/.test(name) && node.arguments.length > 1)
     return add('test-removed', title ?? code(node.arguments[0]));
@@ -110,7 +163,7 @@ function look(node: Node, add: (rule: Offence['rule'], key: string) => void, cod
     return;
   const on = bare(callee.object);
   const root = rootOf(on);
-  if (disabling.has(name) && (root === 'test' || root === 'it' || root === 'describe'))
+  if (disabling.has(name))
     return add('test-disabled', `${root}.${name}`);
   if (name === 'configure' || name === 'setDefaultTimeout' || name === 'setDefaultNavigationTimeout')
     return add('timeout', code(node));
@@ -122,10 +175,16 @@ function look(node: Node, add: (rule: Offence['rule'], key: string) => void, cod
     return add('evaluate', name);
   if (intercepting.has(name))
     return add('intercept', name);
+  if (leading.has(name))
+    add('address', `${name}(${node.arguments.map(code).join(', ').slice(0, 100)})`);
+  if (reading.has(name))
+    add('assertion-removed', `what ${name}() reads`);
   const checked = expectOf(on);
   if (checked) {
-    // Which element is checked may change; what is expected of it may not.
-    const key = `${checked.words}${name}(${node.arguments.map(code).join(', ')})`;
+    // Which element is checked may change; what is expected of it may not, nor what a value is read from.
+    const not = /(?:^|[.:])not\./.test(checked.words) !== /^toBeHidden$/.test(name) || name === 'toHaveCount' && node.arguments.map(code)[0] === '0';
+    const of = !looking.test(name) && name !== 'toPass' ? ` of ${valueOf(checked.subject, code)}` : free && not ? ` of ${checked.subject ? code(checked.subject) : ''}` : '';
+    const key = `${checked.words}${name}(${node.arguments.map(code).join(', ')})${of}`;
     add('assertion-removed', key);
     return add('assertion-added', key);
   }
@@ -136,7 +195,7 @@ function look(node: Node, add: (rule: Offence['rule'], key: string) => void, cod
 }
 
 /** expect(…), expect.soft(…) and what stands behind them: .not, .resolves. */
-function expectOf(node: Node): { words: string } | undefined {
+function expectOf(node: Node): { words: string; subject: Node } | undefined {
   let words = '';
   while (/MemberExpression$/.test(node.type)) {
     words = `${node.property.name}.${words}`;
@@ -146,10 +205,31 @@ function expectOf(node: Node): { words: string } | undefined {
     return;
   const callee = bare(node.callee);
   if (callee.type === 'Identifier' && callee.name === 'expect')
-    return { words };
+    return { words, subject: node.arguments[0] };
   if (/MemberExpression$/.test(callee.type) && callee.object.name === 'expect')
-    return { words: `${callee.property.name}:${words}` };
+    return { words: `${callee.property.name}:${words}`, subject: node.arguments[0] };
   return;
+}
+
+/** What a call, or a part of an object, is called. */
+function nameOf(callee: Node): string | undefined {
+  return /MemberExpression$/.test(callee.type) ? callee.property.name ?? callee.property.value : callee.name;
+}
+
+/** Code for a value that is checked, without the locators in it: those may change. */
+function valueOf(node: Node, code: (node: Node) => string): string {
+  if (!node)
+    return '';
+  node = bare(node);
+  if (node.type === 'AwaitExpression')
+    return `await ${valueOf(node.argument, code)}`;
+  const callee = isCall(node) ? bare(node.callee) : node;
+  if (!/MemberExpression$/.test(callee.type))
+    return code(node);
+  const on = valueOf(callee.object, code);
+  if (!isCall(node))
+    return `${on}.${nameOf(callee)}`;
+  return building.has(nameOf(callee) ?? '') ? on : `${on}.${nameOf(callee)}(${node.arguments.map(code).join(', ')})`;
 }
 
 function rootOf(node: Node): string | undefined {

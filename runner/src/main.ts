@@ -11,6 +11,7 @@ import { findPlaywright, ownVersion, PlaywrightProblem, repositoryRunner } from 
 import { PROTOCOL, type FailCode, type FromAttempt, type Select, type Start } from './protocol';
 import { Recovery } from './recovering';
 import { startRunner, type Relay } from './relay';
+import { makeRewrites } from './rewrites';
 import { runPlaywright } from './run';
 import { brokenSetup, choose, orphanSetup, problemCode, projectsAlong, type Listed } from './selection';
 import { setSession, type Session } from './session';
@@ -130,12 +131,15 @@ async function begin(session: Session, onRelay: (relay: Relay | undefined) => vo
     session.playwright = playwright;
     if (start.merge)
       return await mergeBlobs(session, playwright);
-    if (start.trial?.edits?.length) {
-      const { problem, ...edited } = makeEdits(playwright, process.cwd(), start.trial.edits);
+    const { edits, rewrites } = start.trial ?? {};
+    if (edits?.length && rewrites?.length)
+      return session.fail('edit', 'a trial has edits or rewrites, not both');
+    if (edits?.length || rewrites?.length) {
+      const { problem, ...edited } = rewrites?.length ? makeRewrites(playwright, process.cwd(), rewrites) : makeEdits(playwright, process.cwd(), edits!);
       channel.send({ type: 'edited', ...edited });
       if (problem)
         return session.fail('edit', problem);
-      start.trial = { ...start.trial, edits: undefined }; // made once, whoever else is started
+      start.trial = { ...start.trial, edits: undefined, rewrites: undefined }; // made once, whoever else is started
     }
     watchExit(session, playwright);
     session.reportersSeeEachOthersErrors = playwright.minor >= firstWithPreprocess;

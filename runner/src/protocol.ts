@@ -1,6 +1,7 @@
 // The messages between an attempt and the runner, as PROTOCOL.md tells them. Types only: nothing here runs.
 
 import type { Order } from './edit';
+import type { Rewrite } from './rewrites';
 
 export const PROTOCOL = 1;
 
@@ -34,6 +35,8 @@ export interface Start {
 export interface Trial {
   /** Made before anything of the tests is loaded. */
   edits?: Order[];
+  /** Pieces of text in place of others, instead of edits; see src/rewrites.ts. */
+  rewrites?: Rewrite[];
   repeat?: number;
   trace?: boolean;
   /** Done to the repetitions by their number. */

@@ -37,7 +37,7 @@ export function parserOf(playwright: Playwright): (text: string, file: string) =
 }
 
 /** The methods of which a locator is built. */
-const building = new Set(['getByRole', 'getByText', 'getByLabel', 'getByTestId', 'getByPlaceholder', 'getByAltText', 'getByTitle', 'locator', 'frameLocator', 'contentFrame',
+export const building = new Set(['getByRole', 'getByText', 'getByLabel', 'getByTestId', 'getByPlaceholder', 'getByAltText', 'getByTitle', 'locator', 'frameLocator', 'contentFrame',
   'owner', 'filter', 'first', 'last', 'nth', 'and', 'or']);
 
 const maxFiles = 300;

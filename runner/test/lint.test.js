@@ -61,6 +61,20 @@ const never = {
   'intercept': [`await page.goto('/');`, `await page.route('**/*', r => r.fulfill({ body: '' })); await page.goto('/');`],
   'escape': [`import { test`, `import { execSync } from 'child_process';\nimport { test`],
   'escape ': [`await page.goto('/');`, `await fetch('http://evil'); await page.goto('/');`],
+  'escape  ': [`await page.goto('/');`, `await page.goto('/'); const { skip } = test; skip();`],
+  'escape   ': [`await page.goto('/');`, `await page.goto('/'); await page['wait' + 'ForTimeout'](1000);`],
+  'escape    ': [`await page.goto('/');`, `await page.goto('/'); await import('fs');`],
+  'escape     ': [`await page.goto('/');`, `await page.goto('/'); page.goto.constructor('return 1')();`],
+  'escape      ': [`await page.goto('/');`, `await page.goto('/'); await page.context().clearCookies();`],
+  'test-disabled  ': [`await page.goto('/');`, `const t = test; t.skip(); await page.goto('/');`],
+  'condition   ': [`await expect(page.getByText('Sold out'))`, `for (const x of []) await expect(page.getByText('Sold out'))`],
+  'condition    ': [`getByLabel('How many').fill`, `getByLabel('How many')?.fill`],
+  'not-awaited': [`await expect(page.getByTestId('total'))`, `expect(page.getByTestId('total'))`],
+  'not-awaited ': [`await page.getByLabel('How many').fill('2');`, `page.getByLabel('How many').fill('2');`],
+  'assertion-removed   ': [`expect(await page.title())`, `expect('Shop')`],
+  'address': [`await page.goto('/');`, `await page.goto('/'); await page.goto('/#2');`],
+  'address ': [`await page.goto('/');`, `await page.goto('/'); const shop = 'https://evil.example.com/';`],
+  'address  ': [`await page.getByLabel('How many').fill('2');`, `await page.getByLabel('How many').fill('2'); await page.getByLabel('Picture').setInputFiles('/etc/passwd');`],
   'not-parsed': [`await page.goto('/');`, `await page.goto('/'`],
 };
 
@@ -73,6 +87,26 @@ for (const playwright of versions)
       assert.ok(got.includes(rule.trim()), `${to} is ${got.join(', ') || 'fine'}, not ${rule}`);
     }
   });
+
+test('what is written freely must not look elsewhere for what must not be there', () => {
+  const elsewhere = replace(`expect(page.getByText('Sold out'))`, `expect(page.getByText('Sold'))`);
+  assert.deepEqual(lint(versions[0], before, elsewhere), []);
+  assert.ok(lint(versions[0], before, elsewhere, true).some(o => o.rule === 'assertion-removed'));
+  const here = replace(`getByTestId('total')`, `getByTestId('sum')`).replace(`await page.getByLabel('How many')`, `await page.getByRole('button', { name: 'Next' }).click();\n    await page.getByLabel('How many')`);
+  assert.deepEqual(lint(versions[0], before, here, true), []);
+});
+
+test('a page object may answer another locator, and nothing else', () => {
+  const text = `class Shop { save() { return this.page.getByRole('main').getByTestId('a'); } }`;
+  assert.deepEqual(lint(versions[0], text, text.replace(`getByTestId('a')`, `getByRole('button')`)), []);
+  assert.ok(lint(versions[0], text, text.replace(`this.page.getByRole('main').getByTestId('a')`, `undefined`)).some(o => o.rule === 'condition'));
+});
+
+test('a value may be read by another locator, and by nothing else', () => {
+  const text = `expect(await page.getByTestId('a').textContent()).toBe('x');`;
+  assert.deepEqual(lint(versions[0], text, text.replace(`getByTestId('a')`, `getByRole('status')`)), []);
+  assert.ok(lint(versions[0], text, text.replace('textContent()', `getAttribute('a')`)).length);
+});
 
 test('what could not be read before counts as new', () => {
   assert.deepEqual(lint(versions[0], 'test(', `import { test } from '@playwright/test';\ntest.skip('x', async () => {});`).map(o => o.rule).sort(), ['escape', 'test-disabled']);

@@ -46,12 +46,13 @@ type sessionPage struct {
 
 // Sabotaged answers the page of the trial in which the application was broken on purpose.
 func (p *sessionPage) Sabotaged() string {
+	last := ""
 	for _, t := range p.Trials {
-		if t.What == "sabotage" {
-			return t.URL
+		if t.What == "sabotage" || strings.HasPrefix(t.What, "sabotage (") {
+			last = t.URL
 		}
 	}
-	return ""
+	return last
 }
 
 // outcomeView is what came of one test, and where it is.
@@ -71,12 +72,13 @@ type findingView struct {
 	Candidates []candidateView
 	More       int
 	Sayable    bool   // a person may say something of it
+	Deaf       string // why nothing comes of that without a locator; "" where a model is told
 	Picture    string // address of what the page looked like when the step gave up
 	Found      string // and of what it looked like with the repair
 }
 
 // Repairs reports whether the finding led to an edit.
-func (f findingView) Repairs() bool { return f.Edit >= 0 }
+func (f findingView) Repairs() bool { return f.Repaired() }
 
 // candidateView is an element that might be the one.
 type candidateView struct {
@@ -163,6 +165,9 @@ func (a *App) addFindings(ctx context.Context, v *visit, p *sessionPage, seen he
 	over := p.Status.Final() && v.mayAct()
 	for i, f := range seen.Findings[:min(len(seen.Findings), findingsShown)] {
 		x := findingView{Finding: f, N: i, Sayable: over, More: max(0, len(f.Candidates)-candidatesShown)}
+		if over {
+			x.Deaf = a.Healing.Deaf(*p.Session, i)
+		}
 		if f.RunID != "" {
 			x.URL = testInRun(v.runURL(f.RunID), f.TestID, f.Browser)
 		}
@@ -183,8 +188,10 @@ func (a *App) addFindings(ctx context.Context, v *visit, p *sessionPage, seen he
 	}
 	// In the order in which they come.
 	turn := func(t trialLink) string {
-		stage, _, _ := strings.Cut(t.What, "-")
-		return map[string]string{"reproduce": "0", "prove": "1", "share": "8", "sabotage": "9"}[stage] + t.What
+		stage, _, _ := strings.Cut(strings.ReplaceAll(t.What, " ", "-"), "-")
+		// Each proof of a model's work has trials of its own, with its number behind their names.
+		_, lap, _ := strings.Cut(t.What, " (")
+		return map[string]string{"reproduce": "0", "work": "1"}[stage] + lap + map[string]string{"prove": "2", "share": "8", "sabotage": "9"}[stage] + t.What
 	}
 	slices.SortFunc(p.Trials, func(x, y trialLink) int { return strings.Compare(turn(x), turn(y)) })
 	return nil
@@ -227,12 +234,13 @@ func (a *App) changeSession(w http.ResponseWriter, r *http.Request, v *visit) er
 			finding = -1 // none of any session
 		}
 		var fresh agent.Session
-		fresh, err = a.Healing.Steer(ctx, v.Actor, id, finding, strings.TrimSpace(f.Get("message")))
+		var deaf string
+		fresh, deaf, err = a.Healing.Steer(ctx, v.Actor, id, finding, strings.TrimSpace(f.Get("message")))
 		switch {
 		case err == nil && fresh.ID == id:
-			text = "Your message is kept. No locator is in it, so nothing is tried."
+			text = "Your message is kept. No locator is in it, so nothing is tried. " + deaf
 		case err == nil:
-			to, text = v.sessionURL(fresh.ID), "Your locator is tried here, with the same proof."
+			to, text = v.sessionURL(fresh.ID), "What you said is tried here, with the same proof."
 		}
 	default:
 		err = fault.New(fault.NotFound, "There is no such form.").WithFix("Load the page of the session again.")
@@ -264,7 +272,7 @@ func (s stop) Look() look {
 func track(x agent.Session, seen heal.Seen) []stop {
 	out := []stop{{Name: "Reproduce", About: "once more, unchanged"}, {Name: "Find out", About: "why, and what would help"}, {Name: "Prove", About: "the repair, three times"},
 		{Name: "Verify", About: "what shares it, sabotage"}, {Name: "Deliver", About: "a pull request"}}
-	at := map[string]int{"": 0, "reproduce": 0, "prove": 2, "verify": 3, "deliver": 4}[x.Stage]
+	at := map[string]int{"": 0, "reproduce": 0, "advise": 1, "work": 1, "prove": 2, "verify": 3, "deliver": 4}[x.Stage]
 	if x.Stage == "reproduce" && len(seen.Findings) > 0 {
 		at = 1
 	}
