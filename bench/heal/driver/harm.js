@@ -4,9 +4,9 @@ const not = {
   removed: e => (e.remove(), e),
   'removed-look-alike': e => {
     const copy = e.cloneNode(true);
-    // It looks like the control and does nothing: what the browser itself would do is taken as well.
+    // It looks like the control and does nothing: what the browser itself would do is taken as well, and what scripts go by.
     for (const x of [copy, ...copy.querySelectorAll('*')])
-      for (const a of ['id', testID, 'name', 'aria-label', 'href', 'title', 'commandfor', 'command', 'popovertarget', 'form', 'formaction', 'onclick'])
+      for (const a of [...x.getAttributeNames().filter(a => a.startsWith('data-')), 'id', testID, 'name', 'aria-label', 'href', 'title', 'commandfor', 'command', 'popovertarget', 'form', 'formaction', 'onclick'])
         x.removeAttribute(a);
     if (copy.tagName === 'A')
       copy.setAttribute('href', '#help');
