@@ -144,12 +144,11 @@ func planAt(t evidence.Test, at int, candidates []CandidateSeen) (out []Sabotage
 			break
 		}
 	}
-	if len(candidates) > 1 {
-		if rival := candidates[1]; rival.Rival != "" {
-			o := order(attempt.SabotageRival, at)
-			o.Rival = rival.Rival
-			out = append(out, Sabotage{What: "the next best element, " + rival.Label + ", is taken instead", Order: o})
-		}
+	if next := slices.IndexFunc(candidates, func(c CandidateSeen) bool { return c.Rival != "" && c.rivals(candidates[0]) }); next > 0 {
+		rival := candidates[next]
+		o := order(attempt.SabotageRival, at)
+		o.Rival = rival.Rival
+		out = append(out, Sabotage{What: "the next best element, " + rival.Label + ", is taken instead", Order: o})
 	}
 	return out
 }

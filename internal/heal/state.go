@@ -3,6 +3,7 @@ package heal
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/google/uuid"
@@ -123,6 +124,14 @@ type CandidateSeen struct {
 	Vetoes []string      `json:"vetoes,omitempty"`
 	Box    *relocate.Box `json:"box,omitempty"`
 }
+
+// rivals reports whether a candidate is another control than the one that was taken: not what it
+// is in or holds, and no label, which stands for its field.
+func (c CandidateSeen) rivals(taken CandidateSeen) bool {
+	return c.Path != taken.Path && !strings.HasPrefix(c.Path, taken.Path+"/") && !strings.HasPrefix(taken.Path, c.Path+"/") && !labelPath.MatchString(c.Path)
+}
+
+var labelPath = regexp.MustCompile(`/label\[\d+\]$`)
 
 // Bounds of what is kept.
 const (

@@ -185,7 +185,8 @@ func TestCheckPatch(t *testing.T) {
 func TestPlanSabotage(t *testing.T) {
 	t.Parallel()
 	x := evidence.Test{Steps: []evidence.Step{step(1, "goto", ""), step(2, "click", "new"), step(2, "click", "new", calls(evidence.Call{Method: "POST", Path: "h/x", Status: 200}, evidence.Call{Method: "GET", Path: "h/y", Status: 200})), step(3, "expect", "said")}}
-	f := Finding{Step: &StepSeen{Method: "click", File: "tests/a.spec.ts", Line: 2, Turn: 1}, Candidates: []CandidateSeen{{Label: "a"}, {Label: "b", Rival: "getByText('b')"}}}
+	f := Finding{Step: &StepSeen{Method: "click", File: "tests/a.spec.ts", Line: 2, Turn: 1}, Candidates: []CandidateSeen{{Label: "a", Path: "/form[1]/label[1]/input[1]"}, {Label: "its label", Path: "/form[1]/label[1]", Rival: "getByText('a')"},
+		{Label: "another label", Path: "/form[1]/label[2]", Rival: "getByText('c')"}, {Label: "b", Path: "/form[1]/input[1]", Rival: "getByText('b')"}}}
 	plan := PlanSabotage(x, f)
 	var kinds []string
 	for _, p := range plan {
@@ -199,6 +200,9 @@ func TestPlanSabotage(t *testing.T) {
 	}
 	if cs := plan[2].Order.Calls; len(cs) != 1 || cs[0].Method != "POST" {
 		t.Errorf("%+v", cs)
+	}
+	if o := plan[4].Order; o.Rival != "getByText('b')" {
+		t.Errorf("the rival is %s", o.Rival)
 	}
 	if o := plan[3].Order; o.Selector != "said" || o.Method != "expect" {
 		t.Errorf("%+v", o)
