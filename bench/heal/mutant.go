@@ -55,6 +55,7 @@ type verdict struct {
 	// noticed the same, and whether the healed one does. kind is "" where there was none.
 	kind     string
 	old, now bool
+	unbroken bool // there was nothing of the sort to break, or it could not be broken
 }
 
 // bench is what mutants are run with.
