@@ -57,7 +57,7 @@ func nothingSaid(old, now *prepared) string {
 
 // otherName is the name of something else of the old page that moved here.
 func otherName(old, now *prepared, oldPage, page *Page) string {
-	if now.label == "" || now.label == old.label || page.labels[now.labelHash] > oldPage.labels[now.labelHash] {
+	if now.label == "" || now.label == old.label || page.controls(now.labelHash) > oldPage.controls(now.labelHash) {
 		return ""
 	}
 	for _, i := range oldPage.called[now.labelHash] {
@@ -66,6 +66,18 @@ func otherName(old, now *prepared, oldPage, page *Page) string {
 		}
 	}
 	return ""
+}
+
+// controls counts the controls of a name, without what they are in or hold.
+func (p *Page) controls(label word) int {
+	var seen []*prepared
+	for _, i := range p.called[label] {
+		e := &p.elements[i]
+		if (e.kind == press || e.kind == field) && !slices.ContainsFunc(seen, func(o *prepared) bool { return related(o.steps, e.steps) }) {
+			seen = append(seen, e)
+		}
+	}
+	return len(seen)
 }
 
 // otherRole is a role to which the same action means something else: a field is not a button.

@@ -122,3 +122,26 @@ func TestSwapped(t *testing.T) {
 		t.Errorf("they changed places: %s (P %.3f) to %q", a.Outcome, a.P, a.Candidates[0].Element.Path)
 	}
 }
+
+// TestSwappedNames does not take a control for the one that it is called by now, whatever the boxes
+// around them say.
+func TestSwappedNames(t *testing.T) {
+	t.Parallel()
+	page := func(first, second string) []Element {
+		return []Element{
+			{Tag: "p", Text: first, Path: "/html[1]/body[1]/p[1]"},
+			{Tag: "button", Role: "button", Name: first, Text: first, Path: "/html[1]/body[1]/p[1]/button[1]"},
+			{Tag: "button", Role: "tab", Name: second, Text: second, Path: "/html[1]/body[1]/div[1]/button[1]"},
+		}
+	}
+	for now, want := range map[string]string{"More": "as something else was", "Shut all": ""} {
+		second := "More"
+		if now == "More" {
+			second = "Close all"
+		}
+		old, page := Prepare(page("Close all", "More")), Prepare(page(now, second))
+		if got := otherName(&old.elements[1], &page.elements[1], old, page); (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("it is called %s now: %q", now, got)
+		}
+	}
+}
