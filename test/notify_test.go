@@ -22,6 +22,38 @@ var (
 	signingKey = regexp.MustCompile(`id="signing-key"><code>(whsec_[^<]+)<`)
 )
 
+// signedIn answers a browser in which the first administrator of a service has signed in, and what
+// reads its answers.
+func signedIn(t *testing.T, p *harness.Process) (browser *http.Client, read func(*http.Response, error) string) {
+	t.Helper()
+	link := exec.Command(harness.Binary(), "admin", "link")
+	link.Env = append(p.Environ(), "TAS_DATA_DIR="+p.Data, "TAS_ADDR="+strings.TrimPrefix(p.URL, "http://"))
+	out, err := link.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	welcome, _, _ := strings.Cut(string(out), "\n")
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser = &http.Client{Jar: jar}
+	read = func(resp *http.Response, err error) string {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text := body(t, resp)
+		if resp.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %d %.2000s", resp.Request.URL, resp.StatusCode, text)
+		}
+		return text
+	}
+	read(browser.PostForm(welcome, url.Values{"name": {"Ada"}, "email": {"ada@example.com"}, "password": {"correct horse battery"}}))
+	return browser, read
+}
+
 // TestWebhook ends a run while the receiver is out of order, and kills the service in
 // between: the message arrives once, signed, and the log of deliveries tells how.
 func TestWebhook(t *testing.T) {
@@ -37,31 +69,7 @@ func TestWebhook(t *testing.T) {
 	})
 
 	// An administrator adds the webhook in the web app.
-	link := exec.Command(harness.Binary(), "admin", "link")
-	link.Env = append(p.Environ(), "TAS_DATA_DIR="+p.Data, "TAS_ADDR="+strings.TrimPrefix(p.URL, "http://"))
-	out, err := link.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	welcome, _, _ := strings.Cut(string(out), "\n")
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	browser := &http.Client{Jar: jar}
-	read := func(resp *http.Response, err error) string {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		text := body(t, resp)
-		if resp.StatusCode != http.StatusOK {
-			t.Fatalf("%s: %d %.2000s", resp.Request.URL, resp.StatusCode, text)
-		}
-		return text
-	}
-	read(browser.PostForm(welcome, url.Values{"name": {"Ada"}, "email": {"ada@example.com"}, "password": {"correct horse battery"}}))
+	browser, read := signedIn(t, p)
 	at := p.URL + "/projects/case/settings/notifications"
 	page := read(browser.Get(at + "/new"))
 	token := csrfField.FindStringSubmatch(page)[1]

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -215,14 +216,7 @@ func TestWorkSurvives(t *testing.T) {
 	if st := p.Suite(t); st["verdict"] != "pass" {
 		t.Fatal(st)
 	}
-	for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
-		if kept, _ := filepath.Glob(filepath.Join(p.Data, "artifacts", "evidence", p.ProjectID, "*")); len(kept) >= 1 {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("no evidence was kept")
-		}
-	}
+	keptEvidence(t, p)
 	asks.Store(true)
 	st := p.Suite(t)
 	a := p.Call(t, http.MethodPost, "/public-api/v1/auto-heal", object{"testRunId": st["runId"]})
@@ -261,5 +255,80 @@ func TestWorkSurvives(t *testing.T) {
 		if times > 2 {
 			t.Errorf("the question with %d messages was asked %d times", n, times)
 		}
+	}
+}
+
+// keptEvidence waits until a service of its own has read what a passing run left behind.
+func keptEvidence(t *testing.T, p *harness.Process) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		if kept, _ := filepath.Glob(filepath.Join(p.Data, "artifacts", "evidence", p.ProjectID, "*")); len(kept) >= 1 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("no evidence was kept")
+		}
+	}
+}
+
+// TestWorkWish has a model give up, until a person says in the web app what is meant: it is then
+// told so, its first repair fails its proof, and the second one is proposed.
+func TestWorkWish(t *testing.T) {
+	t.Parallel()
+	d := llmtest.OpenAI(t)
+	at, wish := "tests/pages/till.ts", "The confirmation is new, and it is meant: confirm the order."
+	const other = "await this.page.getByRole('button', { name: 'Order now' }).click();\n"
+	alone := llmtest.Script(llmtest.Calls("look_at_page", object{}), llmtest.Calls("give_up", object{"reason": "Whether one is meant to confirm is not for me to say."}))
+	told := llmtest.Script(
+		llmtest.Calls("edit_file", object{"path": at, "old": orderClick, "new": other}, "finish", object{"summary": "By its name."}),
+		llmtest.Calls("edit_file", object{"path": at, "old": other, "new": other + "    await this.page.getByRole('button', { name: 'Confirm order' }).click();\n"}, "finish", object{"summary": "One confirms the order now."}),
+	)
+	d.Answer(func(a llmtest.Asked) llmtest.Say {
+		if strings.Contains(a.Messages[0].Text, wish) {
+			return told(a)
+		}
+		return alone(a)
+	})
+	app, asks := till(t)
+	p := harness.StartProcess(t, map[string]string{at: strings.ReplaceAll(tillObject, "process.env.APP!", "'"+app.URL+"'"), "tests/a.spec.ts": tillSpec},
+		"TAS_MODEL_KIND=openai", "TAS_MODEL="+llmtest.Model, "TAS_MODEL_URL="+d.URL, "TAS_MODEL_KEY="+llmtest.Key, "TAS_MODEL_SOURCES=true")
+	if st := p.Suite(t); st["verdict"] != "pass" {
+		t.Fatal(st)
+	}
+	keptEvidence(t, p)
+	asks.Store(true)
+	st := p.Suite(t)
+	x := sessionOf(t, healed(t, p.System, object{"testRunId": st["runId"]}), 0)
+	if o := x["outcome"].([]any)[0].(object); o["outcome"] == "healed" || !strings.Contains(fmt.Sprint(o["evidence"]), "it gave up") {
+		t.Fatal(x)
+	}
+
+	browser, read := signedIn(t, p)
+	address := p.URL + "/projects/case/sessions/" + x["sessionId"].(string)
+	page := read(browser.Get(address))
+	if !strings.Contains(page, "Say what is meant") {
+		t.Fatalf("nobody can say what is meant: %.3000s", page)
+	}
+	resp, err := browser.PostForm(address+"/steer", url.Values{"csrf": {csrfField.FindStringSubmatch(page)[1]}, "finding": {"0"}, "message": {wish}})
+	fresh := ""
+	if err == nil {
+		fresh = resp.Request.URL.String()
+	}
+	if page = read(resp, err); fresh == address || !strings.Contains(page, "What you said is tried here") {
+		t.Fatalf("%s: %.3000s", fresh, page)
+	}
+	for end := time.Now().Add(3 * time.Minute); !strings.Contains(page, "It is only proposed"); time.Sleep(200 * time.Millisecond) {
+		if page = read(browser.Get(fresh)); time.Now().After(end) {
+			t.Fatalf("the wish comes to no end: %s", page)
+		}
+	}
+	for _, want := range []string{"does not pass the proof", "Confirm order", "One confirms the order now.", llmtest.Model} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the session's page does not say %q: %s", want, page)
+		}
+	}
+	last := d.Asked()[len(d.Asked())-1].Messages
+	if results := last[len(last)-1].Results; len(results) != 2 || !results[1].Failed || !strings.Contains(results[1].Text, "The proof failed") {
+		t.Errorf("of the proof that failed the model was told %+v", results)
 	}
 }
