@@ -9,6 +9,7 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -35,9 +36,23 @@ type posted struct {
 type names map[string]bool
 
 func (n names) add(name, value string) {
+	if !named.MatchString(name) {
+		name = "{}"
+	}
 	if name = cut(name, maxName); strings.TrimSpace(value) != "" && name != "" && len(n) < maxNames {
 		n[name] = true
 	}
+}
+
+// named are names that programs give; what else stands in the place of one may have been typed.
+var named = regexp.MustCompile(`^[\w$.:{}\[\]?-]+$`)
+
+// property answers the name of a property of JSON, which may be data where objects are maps.
+func property(name string) string {
+	if !named.MatchString(name) || changing.MatchString(name) {
+		return "{}"
+	}
+	return name
 }
 
 func (n names) String() string {
@@ -101,7 +116,7 @@ func (n names) json(path string, v any, depth int) {
 			return
 		}
 		for _, name := range slices.Sorted(maps.Keys(x)) {
-			n.json(strings.TrimPrefix(path+"."+name, "."), x[name], depth+1)
+			n.json(strings.TrimPrefix(path+"."+property(name), "."), x[name], depth+1)
 		}
 	case []any:
 		if depth == maxNested {

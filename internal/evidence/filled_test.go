@@ -10,7 +10,7 @@ func TestFilled(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{
 		"0-trace.trace": start + "\n" + `{"type":"before","callId":"c1","startTime":10,"class":"Frame","method":"click","params":{"selector":"button"}}` + "\n" + `{"type":"after","callId":"c1","endTime":20}` + "\n",
-		"resources/j":   `{"name":"s3cret","note":"","none":null,"agreed":false,"items":[{"id":7},{"id":8,"gift":"s3cret"}]}`,
+		"resources/j":   `{"name":"s3cret","note":"","none":null,"agreed":false,"items":[{"id":7},{"id":8,"gift":"s3cret"}],"by":{"s3cret@x.example":1,"20190611":2}}`,
 		"resources/m":   "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"s3cret.png\"\r\n\r\n…\r\n--x\r\nContent-Disposition: form-data; name=\"empty\"\r\n\r\n\r\n--x\r\nContent-Disposition: form-data; name=\"word\"\r\n\r\ns3cret\r\n--x--\r\n",
 		"resources/b":   "{", "resources/f": "a=s3cret&b=",
 	}
@@ -31,7 +31,7 @@ func TestFilled(t *testing.T) {
 	if err != nil || len(got.Steps) != 1 {
 		t.Fatalf("%v, %d steps", err, len(got.Steps))
 	}
-	want := []string{"?q", "email", "a", "agreed,items[].gift,items[].id,name", "file,word", "", ""}
+	want := []string{"?q", "email", "a", "agreed,by.{},items[].gift,items[].id,name", "file,word", "", ""}
 	calls := got.Steps[0].Effect.Calls
 	if len(calls) != len(want) {
 		t.Fatalf("%d calls", len(calls))

@@ -63,6 +63,9 @@ func outcomes(st *state, repaired bool, trouble string) (out []agent.Outcome) {
 				o.Outcome = x.Class.outcome()
 			}
 		}
+		if draft, why := st.doubtful(); o.Outcome == agent.Healed && draft {
+			o.Evidence = append(o.Evidence, "It is only proposed: "+why)
+		}
 		out = append(out, o)
 	}
 	return out
@@ -120,6 +123,9 @@ func summary(st *state, outs []agent.Outcome, repaired bool) string {
 		}
 	}
 	if draft, why := st.doubtful(); repaired && draft {
+		if len(outs) == 1 && counts[agent.Healed] == 1 {
+			text = "The test passes with a repair."
+		}
 		text += " It is only proposed: " + why
 	}
 	return text
@@ -140,6 +146,9 @@ func (st *state) doubtful() (bool, string) {
 		}
 		if f.Edit >= 0 && f.ByModel {
 			return true, "a model chose the element, so a person has to judge."
+		}
+		if f.Edit >= 0 && f.Outcome != relocate.Heal && f.ByDeed && f.P >= relocate.DefaultLimits().Heal {
+			return true, fmt.Sprintf("nothing that named the element names %s, and that it does the same was not seen.", quoted(f.After))
 		}
 		if f.Edit >= 0 && f.Outcome != relocate.Heal {
 			return true, fmt.Sprintf("%s is likely to be the element, but not surely enough (%.2f).", quoted(f.After), f.P)

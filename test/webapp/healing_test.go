@@ -84,7 +84,7 @@ func heals(t *testing.T, s *harness.System, runID string) shown {
 	var out shown
 	out.approve = save(func(x *agent.Session, _ *heal.Finding, _ *heal.Proof) { x.Title = "to be approved: " + title })
 	out.proposed = save(func(x *agent.Session, f *heal.Finding, p *heal.Proof) {
-		x.Summary = "The test is healed. It is only proposed: with it the test does not notice when the element is removed."
+		x.Summary = "The test passes with a repair. It is only proposed: with it the test does not notice when the element is removed."
 		f.Outcome, f.P, f.Margin = "propose", 0.71, 0.4
 		p.Sabotage = append([]heal.Sabotage(nil), p.Sabotage...)
 		p.Sabotage[0].Found, p.Sabotage[0].Error = false, ""
