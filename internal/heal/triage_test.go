@@ -147,6 +147,11 @@ func TestCheckPatch(t *testing.T) {
 	if err := CheckPatch(twice, append(ordered, ordered...), "e2e"); err != nil {
 		t.Errorf("ordered twice: %v", err)
 	}
+	over := attempt.Edited{Edits: []attempt.EditDone{{File: "tests/a.ts", Before: "getByRole('region')\n  .getByTestId('buy')", After: "getByRole('form').getByTestId('order')"}},
+		Patch: "diff --git a/e2e/tests/a.ts b/e2e/tests/a.ts\n--- a/e2e/tests/a.ts\n+++ b/e2e/tests/a.ts\n@@ -1,2 +1,1 @@\n-await page.getByRole('region')\n-  .getByTestId('buy').click();\n+await page.getByRole('form').getByTestId('order').click();\n"}
+	if err := CheckPatch(over, []attempt.Edit{{Part: 0, Through: 1, Replacement: "getByRole('form').getByTestId('order')"}}, "e2e"); err != nil {
+		t.Errorf("over two lines: %v", err)
+	}
 	for name, change := range map[string]func(e *attempt.Edited){
 		"one line more": func(e *attempt.Edited) { e.Patch += "+test.skip();\n" },
 		"one line less": func(e *attempt.Edited) { e.Patch += "-await expect(x).toBeVisible();\n" },
