@@ -208,6 +208,7 @@ test('tests that share a lock do not run at once, however they are granted', asy
   const [a, b, c] = ['a', 'b', 'c'].map(title => attempt.id(title));
   attempt.grant([a], [b], [c]);
   await attempt.over(c);
+  await attempt.begun(a);
   assert.deepEqual(attempt.titles('testBegin').sort(), ['a', 'c']);
   // A part of a unit holds the locks of its own tests alone.
   attempt.grant([attempt.id('after a')]);
