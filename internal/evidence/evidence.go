@@ -91,6 +91,11 @@ func (c Call) Names() []string {
 	return strings.Split(c.Filled, ",")
 }
 
+// Changes reports whether a call is one that changes something, by its method.
+func (c Call) Changes() bool {
+	return c.Method != "GET" && c.Method != "HEAD" && c.Method != "OPTIONS"
+}
+
 // Same reports whether two effects are the same deed: the same calls that change something,
 // with the same sort of answer, the same navigation and dialog. Calls that only read come
 // and go with caches, so they need not agree.
@@ -118,9 +123,7 @@ func (e Effect) Outside() bool { return e.Navigated != "" || e.Dialog != "" || l
 func (e Effect) deeds() map[Call]bool {
 	out := map[Call]bool{}
 	for _, c := range e.Calls {
-		switch c.Method {
-		case "GET", "HEAD", "OPTIONS":
-		default:
+		if c.Changes() {
 			out[Call{Method: c.Method, Path: c.Path, Status: c.Status / 100}] = true
 		}
 	}

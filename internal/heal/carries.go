@@ -14,20 +14,23 @@ func Carries(passing []evidence.Test, now evidence.Test) bool {
 	if len(passing) == 0 {
 		return false
 	}
-	sends := sent(now)
-	for call, names := range sent(passing[0]) {
+	sends, sentBefore := sent(now), make([]map[evidence.Call]map[string]bool, len(passing))
+	for i, t := range passing {
+		sentBefore[i] = sent(t)
+	}
+	for call, names := range sentBefore[0] {
 		has, still := sends[call]
-		if !still && len(names) > 0 && slices.ContainsFunc(passing, func(t evidence.Test) bool { _, did := sent(t)[call]; return !did }) {
+		if !still && len(names) > 0 && slices.ContainsFunc(sentBefore, func(s map[evidence.Call]map[string]bool) bool { return s[call] == nil }) {
 			continue // it is not sent each time
 		}
-		if !still && (len(names) > 0 || changes(call.Method)) {
+		if !still && (len(names) > 0 || call.Changes()) {
 			return false
 		}
-		if len(names) == 0 && len(has) > 0 && changes(call.Method) {
+		if len(names) == 0 && len(has) > 0 && call.Changes() {
 			return false
 		}
 		for name := range names {
-			if !has[name] && !slices.ContainsFunc(passing, func(t evidence.Test) bool { return !sent(t)[call][name] }) {
+			if !has[name] && !slices.ContainsFunc(sentBefore, func(s map[evidence.Call]map[string]bool) bool { return !s[call][name] }) {
 				return false
 			}
 		}
@@ -52,6 +55,3 @@ func sent(t evidence.Test) map[evidence.Call]map[string]bool {
 	}
 	return out
 }
-
-// changes reports whether requests of a method change something.
-func changes(method string) bool { return method != "GET" && method != "HEAD" && method != "OPTIONS" }

@@ -81,7 +81,7 @@ func (s *Service) lookAtPage(ctx context.Context, b bench, st *state, a argument
 	}
 	f := st.Findings[targets[n-1]]
 	id := st.Trials[st.Work.Last]
-	results, err := s.resultsOf(ctx, run.Run{ID: id})
+	results, err := s.resultsOf(ctx, id)
 	if err != nil {
 		return toolDone{}, err
 	}

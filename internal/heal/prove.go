@@ -75,7 +75,7 @@ func (s *Service) judge(ctx context.Context, x *agent.Step, st *state, r, t run.
 			return nil, err
 		}
 		f.EffectSeen = slices.ContainsFunc(checks, func(c Check) bool { return c.What == "effect" && c.OK && c.Outside })
-		f.Carried = !slices.ContainsFunc(checks, func(c Check) bool { return c.What == "effect" && !c.Carried })
+		f.Carried = slices.ContainsFunc(checks, func(c Check) bool { return c.What == "effect" && c.Carried })
 		for _, c := range checks {
 			if !c.OK {
 				fail("%s: %s", f.Title, c.Note)
@@ -124,10 +124,7 @@ func merge(all, more []Check) []Check {
 	if all == nil {
 		return more
 	}
-	for i := range all {
-		if i >= len(more) {
-			break
-		}
+	for i := range min(len(all), len(more)) {
 		carried := all[i].Carried && more[i].Carried
 		if all[i].OK && !more[i].OK {
 			all[i] = more[i]
@@ -184,7 +181,7 @@ func Compare(passing []evidence.Test, now evidence.Test, f Finding) []Check {
 func effectWords(e evidence.Effect) string {
 	var out []string
 	for _, c := range e.Calls {
-		if c.Method != "GET" && c.Method != "HEAD" && c.Method != "OPTIONS" {
+		if c.Changes() {
 			out = append(out, fmt.Sprintf("%s %s → %d", c.Method, c.Path, c.Status))
 		}
 	}

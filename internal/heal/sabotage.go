@@ -128,7 +128,7 @@ func planAt(t evidence.Test, at int, candidates []CandidateSeen) (out []Sabotage
 	}
 	var calls []attempt.SabotageCall
 	for _, c := range x.Effect.Calls {
-		if c.Method != "GET" && c.Method != "HEAD" && c.Method != "OPTIONS" {
+		if c.Changes() {
 			calls = append(calls, attempt.SabotageCall{Method: c.Method, Path: c.Path})
 		}
 	}

@@ -117,12 +117,12 @@ func (s *Service) awaited(ctx context.Context, x *agent.Step, st *state, what st
 	if err != nil || !over {
 		return t, nil, false, err
 	}
-	out, err := s.resultsOf(ctx, t)
+	out, err := s.resultsOf(ctx, t.ID)
 	return t, out, err == nil, err
 }
 
-func (s *Service) resultsOf(ctx context.Context, t run.Run) (out []run.Result, err error) {
-	for res, err := range run.AllResults(ctx, s.Records, run.ResultQuery{RunID: t.ID}) {
+func (s *Service) resultsOf(ctx context.Context, runID string) (out []run.Result, err error) {
+	for res, err := range run.AllResults(ctx, s.Records, run.ResultQuery{RunID: runID}) {
 		if err != nil {
 			return nil, err
 		}
@@ -379,7 +379,7 @@ func (s *Service) verified(ctx context.Context, x *agent.Step, st *state, r run.
 	}
 	for what, t := range trials {
 		var err error
-		if seen[what], err = s.resultsOf(ctx, t); err != nil {
+		if seen[what], err = s.resultsOf(ctx, t.ID); err != nil {
 			return err
 		}
 	}
