@@ -12,26 +12,24 @@ import (
 // the test wrote none. What unfit holds of is not written; nil for all.
 func (p *Proposal) rewrite(now *page, parts []Part, b fracture, it int, unfit func(Part) bool) bool {
 	last := naming(parts, len(parts)-1)
-	ways := []bool{false, true}
-	if locator.StrategyOf(parts[last].Code) == "" {
-		ways = []bool{true}
-	}
-	for n, styled := range ways {
+	single := func(styled bool) bool {
 		for _, part := range b.parts {
 			if code := now.write(parts, part, it, unfit, styled); code != "" {
 				p.Part, p.Before, p.After = part, parts[part].Code, code
 				return true
 			}
 		}
-		if n > 0 {
-			break
-		}
-		if at, code := now.widely(parts, b, it, unfit); code != "" {
-			p.Part, p.Through, p.Before, p.After = at, last, codes(parts[at:last+1]), code
-			return true
-		}
+		return false
 	}
-	return false
+	several := func() bool {
+		at, code := now.widely(parts, b, it, unfit)
+		if code != "" {
+			p.Part, p.Through, p.Before, p.After = at, last, codes(parts[at:last+1]), code
+		}
+		return code != ""
+	}
+	styled := locator.StrategyOf(parts[last].Code) == ""
+	return single(styled) || several() || !styled && single(true)
 }
 
 // write answers code for one part of a locator with which the whole of it finds one element
@@ -40,43 +38,51 @@ func (p *page) write(parts []Part, part, it int, unfit func(Part) bool, styled b
 	last := naming(parts, len(parts)-1)
 	try := func(code string) bool {
 		fresh := Parts(code)
-		if len(fresh) != 1 || code == parts[part].Code || part == last && unfit != nil && unfit(fresh[0]) {
-			return false
-		}
-		whole := slices.Clone(parts)
-		whole[part] = fresh[0]
-		f := p.find(whole)
-		return f.known && len(f.last()) == 1 && f.last()[0] == it
+		return len(fresh) == 1 && code != parts[part].Code && (part != last || unfit == nil || !unfit(fresh[0])) && p.findsAlone(slices.Concat(parts[:part], fresh, parts[part+1:]), it)
 	}
-	prefer := locator.StrategyOf(parts[part].Code)
 	if part == last {
 		all := p.named(it, p.room(parts, part, it), parts[part].Code)
 		if styled {
 			all = append(all, p.styled(it)...)
 		}
-		for _, code := range all {
-			if try(code) {
-				return code
-			}
-		}
-		return ""
+		return firstOf(all, try)
 	}
 	// What is around the element: the nearest of which a locator is known.
+	prefer := locator.StrategyOf(parts[part].Code)
 	for up := p.parent(it); up >= 0; up = p.parent(up) {
-		codes := slices.DeleteFunc(p.named(up, p.all, parts[part].Code), func(code string) bool { return locator.StrategyOf(code) == locator.ByText })
+		all := p.areas(up, parts[part].Code)
 		if e := &p.all[up]; e.Role != "" && !e.Hidden && prefer == locator.ByRole {
-			codes = append(codes, "getByRole("+locator.Quote(e.Role)+")")
+			all = append(all, byRole(e))
 		}
 		if styled {
-			codes = append(codes, p.styled(up)...)
+			all = append(all, p.styled(up)...)
 		}
-		for _, code := range codes {
-			if try(code) {
-				return code
-			}
+		if code := firstOf(all, try); code != "" {
+			return code
 		}
 	}
 	return ""
+}
+
+// findsAlone reports whether a locator finds one element and no other one.
+func (p *page) findsAlone(parts []Part, it int) bool {
+	f := p.find(parts)
+	return f.known && len(f.last()) == 1 && f.last()[0] == it
+}
+
+// firstOf answers the first code that will do, "" for none.
+func firstOf(all []string, try func(code string) bool) string {
+	if i := slices.IndexFunc(all, try); i >= 0 {
+		return all[i]
+	}
+	return ""
+}
+
+func byRole(e *relocate.Element) string { return "getByRole(" + locator.Quote(e.Role) + ")" }
+
+// areas answers locators for what is around an element: not by its text, which is that of all in it.
+func (p *page) areas(at int, was string) []string {
+	return slices.DeleteFunc(p.named(at, p.all, was), func(code string) bool { return locator.StrategyOf(code) == locator.ByText })
 }
 
 // room answers the elements among which a part chooses: those in what the parts before it find
@@ -140,37 +146,29 @@ func (p *page) styled(at int) (out []string) {
 // element.
 func (p *page) widely(parts []Part, b fracture, it int, unfit func(Part) bool) (at int, code string) {
 	last := naming(parts, len(parts)-1)
-	for _, at := range []int{last, b.part} {
-		if at > last || slices.ContainsFunc(parts[at:last+1], func(part Part) bool { return part.narrows() }) {
-			continue // what narrows says which of several is meant
-		}
-		if code := p.scoped(parts, at, last, it, unfit); code != "" {
-			return at, code
-		}
+	if code := p.scoped(parts, last, last, it, unfit); code != "" || b.part == last {
+		return last, code
 	}
-	return 0, ""
+	return b.part, p.scoped(parts, b.part, last, it, unfit)
 }
 
 // scopes are the roles of what people know as an area of a page.
 var scopes = []string{"main", "navigation", "complementary", "banner", "contentinfo", "region", "search", "form", "dialog", "alertdialog", "tablist", "tabpanel", "table", "toolbar", "menu"}
 
 // scoped answers code for an element in place of some parts of a locator: by itself, or in an area
-// around it.
+// around it. It replaces nothing that narrows, which says which of several is meant.
 func (p *page) scoped(parts []Part, at, through, it int, unfit func(Part) bool) string {
+	if slices.ContainsFunc(parts[at:through+1], func(part Part) bool { return part.narrows() }) {
+		return ""
+	}
 	try := func(code string) bool {
 		fresh := Parts(code)
-		if len(fresh) == 0 || unfit != nil && unfit(fresh[len(fresh)-1]) {
-			return false
-		}
-		f := p.find(slices.Concat(parts[:at], fresh, parts[through+1:]))
-		return f.known && len(f.last()) == 1 && f.last()[0] == it
+		return len(fresh) > 0 && (unfit == nil || !unfit(fresh[len(fresh)-1])) && p.findsAlone(slices.Concat(parts[:at], fresh, parts[through+1:]), it)
 	}
 	was := parts[through].Code
 	if at < through {
-		for _, code := range append(p.named(it, p.room(parts, at, it), was), p.styled(it)...) {
-			if try(code) {
-				return code
-			}
+		if code := firstOf(append(p.named(it, p.room(parts, at, it), was), p.styled(it)...), try); code != "" {
+			return code
 		}
 	}
 	for up := p.parent(it); up >= 0; up = p.parent(up) {
@@ -178,12 +176,10 @@ func (p *page) scoped(parts []Part, at, through, it int, unfit func(Part) bool) 
 		if !slices.Contains(scopes, e.Role) || e.Hidden {
 			continue
 		}
-		around := append(slices.DeleteFunc(p.named(up, p.all, ""), func(code string) bool { return locator.StrategyOf(code) == locator.ByText }), "getByRole("+locator.Quote(e.Role)+")")
-		for _, scope := range around {
-			for _, own := range p.named(it, p.inside(up), was) {
-				if code := scope + "." + own; try(code) {
-					return code
-				}
+		own := p.named(it, p.inside(up), was)
+		for _, area := range append(p.areas(up, ""), byRole(e)) {
+			if code := firstOf(own, func(code string) bool { return try(area + "." + code) }); code != "" {
+				return area + "." + code
 			}
 		}
 	}
