@@ -340,13 +340,20 @@ func ofExpectation(c Case) (Judgement, bool) {
 	}
 	want, got := strings.TrimSpace(e[1]), strings.TrimSpace(r[1])
 	seen := []string{fmt.Sprintf("Expected %s, received %s.", quoted(want), quoted(got))}
-	if !slices.Equal(figures.FindAllString(want, -1), figures.FindAllString(got, -1)) {
-		return Judgement{Class: ApplicationBug, Confidence: 0.9, Why: "A number, date, price or count is another one than was expected.", Evidence: seen}, true
+	share := common(want, got)
+	return ofWords(want, got, share >= alikeWords && share < 1, seen), true
+}
+
+// ofWords answers what it means that a check asks for one text and another one is there; alike says
+// that it is the first one in other words.
+func ofWords(want, got string, alike bool, seen []string) Judgement {
+	switch {
+	case !slices.Equal(figures.FindAllString(want, -1), figures.FindAllString(got, -1)):
+		return Judgement{Class: ApplicationBug, Confidence: 0.9, Why: "A number, date, price or count is another one than was expected.", Evidence: seen}
+	case alike:
+		return Judgement{Class: Wording, Confidence: 0.7, Why: "The text was put in other words. Whether it still says the same is for a person to judge: no assertion is changed.", Evidence: seen}
 	}
-	if share := common(want, got); share >= alikeWords && share < 1 {
-		return Judgement{Class: Wording, Confidence: 0.7, Why: "The text was put in other words. Whether it still says the same is for a person to judge: no assertion is changed.", Evidence: seen}, true
-	}
-	return Judgement{Class: ApplicationBug, Confidence: 0.8, Why: "The application shows something else than was expected.", Evidence: seen}, true
+	return Judgement{Class: ApplicationBug, Confidence: 0.8, Why: "The application shows something else than was expected.", Evidence: seen}
 }
 
 // common answers the share of words that two texts have in common.
@@ -432,13 +439,11 @@ func (p *Proposal) atFault(j Judgement) (Judgement, bool) {
 	}
 	shows := cmp.Or(best.Element.Name, best.Element.Text)
 	seen := append([]string{fmt.Sprintf("The check asks for %s, and %s is there.", quoted(says), quoted(shows))}, j.Evidence...)
-	switch {
-	case !slices.Equal(figures.FindAllString(says, -1), figures.FindAllString(shows, -1)):
-		return Judgement{Class: ApplicationBug, Confidence: 0.9, Why: "A number, date, price or count is another one than was expected.", Evidence: seen, Proposal: &only}, true
-	case common(says, shows) >= alikeWords:
-		return Judgement{Class: Wording, Confidence: 0.7, Why: p.Why, Evidence: seen, Proposal: p}, true
+	out := ofWords(says, shows, common(says, shows) >= alikeWords, seen)
+	if out.Proposal = &only; out.Class == Wording {
+		out.Why, out.Proposal = p.Why, p
 	}
-	return Judgement{Class: ApplicationBug, Confidence: 0.8, Why: "The application shows something else than was expected.", Evidence: seen, Proposal: &only}, true
+	return out, true
 }
 
 // gone is the probability of the best candidate below which an element is taken for removed.
