@@ -151,7 +151,7 @@ func (t *tracing) fill(z *zip.Reader) {
 		}
 		if f := bodies[r.body.Hash]; f != nil && len(r.body.Params) == 0 && f.UncompressedSize64 <= maxBody && read < maxBodies {
 			read++
-			if text, err := unzip(f); err == nil {
+			if text, err := unzip(f, maxBody); err == nil {
 				all.body(r.body.Type, text)
 			}
 		}
@@ -159,11 +159,12 @@ func (t *tracing) fill(z *zip.Reader) {
 	}
 }
 
-func unzip(f *zip.File) ([]byte, error) {
+// unzip reads a file of a zip, and no more of it than so many bytes.
+func unzip(f *zip.File, most int64) ([]byte, error) {
 	in, err := f.Open()
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close() //nolint:errcheck // it was only read
-	return io.ReadAll(io.LimitReader(in, maxBody))
+	return io.ReadAll(io.LimitReader(in, most))
 }

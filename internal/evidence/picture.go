@@ -228,12 +228,7 @@ func unpack(z *zip.Reader, name string) (p Picture, err error) {
 	if i < 0 {
 		return p, fmt.Errorf("%w: a picture is missing", ErrNoTrace)
 	}
-	body, err := z.File[i].Open()
-	if err != nil {
-		return p, fmt.Errorf("%w: %w", ErrNoTrace, err)
-	}
-	defer body.Close() //nolint:errcheck // it was only read
-	if p.Body, err = io.ReadAll(io.LimitReader(body, maxPicture+1)); err != nil || len(p.Body) > maxPicture {
+	if p.Body, err = unzip(z.File[i], maxPicture+1); err != nil || len(p.Body) > maxPicture {
 		return Picture{}, fmt.Errorf("%w: a picture is damaged or too large", ErrNoTrace)
 	}
 	switch b := p.Body; {

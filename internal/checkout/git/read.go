@@ -15,23 +15,25 @@ import (
 
 var _ checkout.Reads = (*Mirrors)(nil)
 
-// reading holds the mirror's lock for what follows, with the commit in it.
-func (m *Mirrors) reading(ctx context.Context, src checkout.Source) (command, func(), error) {
+// reading holds the mirror's lock for what follows, with the commit in it, for as long as git may
+// take to read.
+func (m *Mirrors) reading(ctx context.Context, src checkout.Source) (context.Context, command, func(), error) {
 	if !isHash(src.Commit) {
-		return command{}, nil, fault.New(fault.Internal, "%.80q is no commit to read", src.Commit)
+		return ctx, command{}, nil, fault.New(fault.Internal, "%.80q is no commit to read", src.Commit)
 	}
 	git, done, err := m.writing(ctx, src)
 	if err != nil {
-		return command{}, nil, err
+		return ctx, command{}, nil, err
 	}
 	if !git.has(ctx, src.Commit) {
 		if _, _, err := m.fetch(ctx, src); err != nil {
 			done()
-			return command{}, nil, err
+			return ctx, command{}, nil, err
 		}
 	}
 	git.env = append(git.env, "GIT_LITERAL_PATHSPECS=1") // a path is a path, whatever signs it begins with
-	return git, done, nil
+	ctx, cancel := context.WithTimeout(ctx, localTimeout)
+	return ctx, git, func() { cancel(); done() }, nil
 }
 
 // inside answers a path as git has it; fault.Invalid for one that is none, or leads elsewhere.
@@ -90,13 +92,11 @@ func (m *Mirrors) Files(ctx context.Context, src checkout.Source, dir string) (a
 	if dir, err = inside(dir); err != nil {
 		return nil, false, err
 	}
-	git, done, err := m.reading(ctx, src)
+	ctx, git, done, err := m.reading(ctx, src)
 	if err != nil {
 		return nil, false, err
 	}
 	defer done()
-	ctx, cancel := context.WithTimeout(ctx, localTimeout)
-	defer cancel()
 	found, err := git.entries(ctx, src.Commit, dir, true)
 	if err != nil {
 		return nil, false, err
@@ -122,13 +122,11 @@ func (m *Mirrors) Text(ctx context.Context, src checkout.Source, name string) (s
 	if err != nil {
 		return "", err
 	}
-	git, done, err := m.reading(ctx, src)
+	ctx, git, done, err := m.reading(ctx, src)
 	if err != nil {
 		return "", err
 	}
 	defer done()
-	ctx, cancel := context.WithTimeout(ctx, localTimeout)
-	defer cancel()
 	found, err := git.entries(ctx, src.Commit, cmp.Or(at, "."), false)
 	if err != nil {
 		return "", err
@@ -157,13 +155,11 @@ func (m *Mirrors) Search(ctx context.Context, src checkout.Source, dir, text str
 	if text == "" || len(text) > checkout.MaxSought || !utf8.ValidString(text) || strings.ContainsAny(text, "\n\r\x00") {
 		return nil, false, fault.New(fault.Invalid, "What is searched for is one line of 1 to %d bytes.", checkout.MaxSought)
 	}
-	git, done, err := m.reading(ctx, src)
+	ctx, git, done, err := m.reading(ctx, src)
 	if err != nil {
 		return nil, false, err
 	}
 	defer done()
-	ctx, cancel := context.WithTimeout(ctx, localTimeout)
-	defer cancel()
 	args := []string{"grep", "-z", "-n", "-I", "-F", "--full-name", "--no-color", "--no-textconv", "--no-recurse-submodules", "-e", text, src.Commit, "--"}
 	if dir != "" {
 		args = append(args, dir)
