@@ -304,8 +304,19 @@ func (s *Service) refused(ctx context.Context, st *state, r run.Run, e attempt.E
 	return refusedEdit(e, st.Edits, p.Repository.Dir), nil
 }
 
-// refusedEdit answers why a repair cannot be written, "" where it was.
+// refusedEdit answers why a repair is not used, "" where it is.
 func refusedEdit(e attempt.Edited, ordered []attempt.Edit, dir string) string {
+	if why := unwritten(e); why != "" {
+		return why
+	}
+	if err := CheckPatch(e, ordered, dir); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// unwritten answers why a repair cannot be written, or must not be, "" where it was.
+func unwritten(e attempt.Edited) string {
 	for _, d := range e.Edits {
 		if d.Code != "" {
 			return "The repair cannot be written into the source: " + d.Why + "."
@@ -317,9 +328,6 @@ func refusedEdit(e attempt.Edited, ordered []attempt.Edit, dir string) string {
 	}
 	if e.Patch == "" {
 		return "The repair changes nothing."
-	}
-	if err := CheckPatch(e, ordered, dir); err != nil {
-		return err.Error()
 	}
 	return ""
 }

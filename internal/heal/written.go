@@ -134,17 +134,8 @@ func (s *Service) finish(ctx context.Context, x *agent.Step, st *state, r run.Ru
 
 // refusedRewrites answers why what a model wrote is not used, "" where it may be.
 func (s *Service) refusedRewrites(ctx context.Context, b bench, e attempt.Edited, ordered []attempt.Rewrite) (string, error) {
-	for _, d := range e.Edits {
-		if d.Code != "" {
-			return "The repair cannot be written into the source: " + d.Why + ".", nil
-		}
-	}
-	if len(e.Offences) > 0 {
-		o := e.Offences[0]
-		return fmt.Sprintf("The repair would do what a repair must never do (%s, %s:%d).", o.Message, o.File, o.Line), nil
-	}
-	if e.Patch == "" {
-		return "The repair changes nothing.", nil
+	if why := unwritten(e); why != "" {
+		return why, nil
 	}
 	base := map[string]string{}
 	for _, w := range ordered {
