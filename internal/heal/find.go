@@ -242,12 +242,7 @@ func failing(t evidence.Test, e *run.Error) int {
 func stepSeen(t evidence.Test, step int) *StepSeen {
 	s := &t.Steps[step]
 	at := s.At()
-	turn := 0
-	for i := range t.Steps[:step] {
-		if t.Steps[i].At() == at {
-			turn++
-		}
-	}
+	turn := turnsOf(t.Steps[:step], func(o *evidence.Step) bool { return o.At() == at })
 	return &StepSeen{Method: s.Method, Locator: s.Locator, Selector: s.Selector, File: at.File, Line: at.Line, Column: at.Column, Function: at.Function, Matcher: s.Matcher, Turn: turn, Error: clip(s.Error, maxMessage), URL: s.URL}
 }
 

@@ -59,27 +59,39 @@ func Counterpart(failed evidence.Test, step int, passing []evidence.Test) (evide
 		return s.Method == f.Method && s.Locator == f.Locator && s.Selector == f.Selector && a.File == b.File && a.Function == b.Function && (!exact || a.Line == b.Line && a.Column == b.Column)
 	}
 	for _, exact := range []bool{true, false} {
-		turn := 0
-		for i := range failed.Steps[:step] {
-			if same(&failed.Steps[i], exact) {
-				turn++
-			}
-		}
+		like := func(s *evidence.Step) bool { return same(s, exact) }
+		turn := turnsOf(failed.Steps[:step], like)
 		for _, t := range passing {
-			n := 0
-			for i := range t.Steps {
-				s := &t.Steps[i]
-				if !same(s, exact) {
-					continue
-				}
-				if n == turn && s.Error == "" && s.Target != nil {
-					return *s, true
-				}
-				n++
+			if i := turnAt(t.Steps, turn, like); i >= 0 && t.Steps[i].Error == "" && t.Steps[i].Target != nil {
+				return t.Steps[i], true
 			}
 		}
 	}
 	return evidence.Step{}, false
+}
+
+// turnsOf counts the steps that are like something.
+func turnsOf(steps []evidence.Step, like func(*evidence.Step) bool) (n int) {
+	for i := range steps {
+		if like(&steps[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+// turnAt answers which step is like something for so many times after the first; -1 for none.
+func turnAt(steps []evidence.Step, turn int, like func(*evidence.Step) bool) int {
+	for i := range steps {
+		if !like(&steps[i]) {
+			continue
+		}
+		if turn == 0 {
+			return i
+		}
+		turn--
+	}
+	return -1
 }
 
 // Propose looks for what the broken part of a failed step's locator used to find, and writes

@@ -247,17 +247,12 @@ func StepOf(t evidence.Test, f Finding) (int, bool) { return stepOf(t, f) }
 
 // counterpartOf answers the step of a passing run that stands where the repaired one does.
 func counterpartOf(passing []evidence.Test, f Finding) (evidence.Step, bool) {
+	like := func(x *evidence.Step) bool {
+		return x.Method == f.Step.Method && x.Locator == f.Step.Locator && x.At().File == f.Step.File && x.At().Function == f.Step.Function && x.Error == ""
+	}
 	for _, t := range passing {
-		turn := 0
-		for i := range t.Steps {
-			x := &t.Steps[i]
-			if x.Method != f.Step.Method || x.Locator != f.Step.Locator || x.At().File != f.Step.File || x.At().Function != f.Step.Function || x.Error != "" {
-				continue
-			}
-			if turn == f.Step.Turn {
-				return *x, true
-			}
-			turn++
+		if i := turnAt(t.Steps, f.Step.Turn, like); i >= 0 {
+			return t.Steps[i], true
 		}
 	}
 	return evidence.Step{}, false

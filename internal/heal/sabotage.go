@@ -113,12 +113,7 @@ func planAt(t evidence.Test, at int, candidates []CandidateSeen) (out []Sabotage
 	}
 	order := func(kind attempt.SabotageKind, step int) attempt.Sabotage {
 		x := &t.Steps[step]
-		turn := 0
-		for i := range t.Steps[:step] {
-			if t.Steps[i].Selector == x.Selector && t.Steps[i].Method == x.Method {
-				turn++
-			}
-		}
+		turn := turnsOf(t.Steps[:step], func(o *evidence.Step) bool { return o.Selector == x.Selector && o.Method == x.Method })
 		return attempt.Sabotage{Kind: kind, Selector: x.Selector, Method: x.Method, Turn: turn, LimitMs: limit}
 	}
 	x := &t.Steps[at]

@@ -240,16 +240,20 @@ func unmoved(c Case) (Judgement, bool) {
 	for at >= 0 && c.Failed.Steps[at].Assertion() {
 		at--
 	}
-	if at < 0 || c.Failed.Steps[at].Error != "" || !same(c.Failed.Steps[at].Page, c.Failed.Steps[c.Step].Page) {
+	if at < 0 || c.Failed.Steps[at].Error != "" || !samePage(c.Failed.Steps[at].Page, c.Failed.Steps[c.Step].Page) {
 		return Judgement{}, false
 	}
-	moved := 0
+	moved, act := 0, &c.Failed.Steps[at]
+	like := func(s *evidence.Step) bool {
+		return s.Method == act.Method && s.Locator == act.Locator && s.At().File == act.At().File && s.At().Function == act.At().Function
+	}
+	turn := turnsOf(c.Failed.Steps[:at], like)
 	for _, t := range c.Passing {
-		i, ok := placeIn(t, c.Failed, at)
-		if !ok || i+1 >= len(t.Steps) {
+		i := turnAt(t.Steps, turn, like)
+		if i < 0 || t.Steps[i].Error != "" || i+1 >= len(t.Steps) {
 			continue
 		}
-		if same(t.Steps[i].Page, t.Steps[min(i+c.Step-at, len(t.Steps)-1)].Page) {
+		if samePage(t.Steps[i].Page, t.Steps[min(i+c.Step-at, len(t.Steps)-1)].Page) {
 			return Judgement{}, false
 		}
 		moved++
@@ -257,37 +261,12 @@ func unmoved(c Case) (Judgement, bool) {
 	if moved == 0 {
 		return Judgement{}, false
 	}
-	s := &c.Failed.Steps[at]
 	return Judgement{Class: ApplicationBug, Confidence: 0.75, Why: "A step before has no effect any more.",
-		Evidence: []string{fmt.Sprintf("%s on %s changed the page when the test passed, and nothing of the page changes now.", s.Method, quoted(s.Locator))}}, true
+		Evidence: []string{fmt.Sprintf("%s on %s changed the page when the test passed, and nothing of the page changes now.", act.Method, quoted(act.Locator))}}, true
 }
 
-// placeIn answers where a passing test does the step that a failing one does: the same at the same
-// turn.
-func placeIn(t, failed evidence.Test, step int) (int, bool) {
-	f, turn := &failed.Steps[step], 0
-	like := func(s *evidence.Step) bool {
-		return s.Method == f.Method && s.Locator == f.Locator && s.At().File == f.At().File && s.At().Function == f.At().Function
-	}
-	for i := range failed.Steps[:step] {
-		if like(&failed.Steps[i]) {
-			turn++
-		}
-	}
-	for i := range t.Steps {
-		if !like(&t.Steps[i]) {
-			continue
-		}
-		if turn == 0 {
-			return i, t.Steps[i].Error == ""
-		}
-		turn--
-	}
-	return 0, false
-}
-
-// same reports whether nothing that is known of two pages differs; false for none.
-func same(a, b []relocate.Element) bool {
+// samePage reports whether nothing that is known of two pages differs; false for none.
+func samePage(a, b []relocate.Element) bool {
 	return len(a) > 0 && slices.EqualFunc(a, b, func(x, y relocate.Element) bool {
 		return x.Path == y.Path && x.Tag == y.Tag && x.Role == y.Role && x.Name == y.Name && x.Text == y.Text && x.Class == y.Class && x.Href == y.Href &&
 			x.Hidden == y.Hidden && x.Disabled == y.Disabled && maps.Equal(x.Attributes, y.Attributes)
