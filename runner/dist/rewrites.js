@@ -7,7 +7,7 @@ exports.makeRewrites = makeRewrites;
 const fs = require("fs");
 const path = require("path");
 const diff_1 = require("./diff");
-const lint_1 = require("./lint");
+const edits_1 = require("./edits");
 const source_1 = require("./source");
 /** Source of tests: no dot begins any part of its path. */
 const source = /^(?:[^./\\][^/\\]*\/)*[^./\\][^/\\]*\.[cm]?[jt]sx?$/;
@@ -16,38 +16,20 @@ const configuration = /(?:^|[.-])config\.[cm]?[jt]sx?$/i;
 /** Each rewrite is made on what the ones before it left behind. */
 function makeRewrites(playwright, root, orders) {
     const files = new Map();
-    const edits = orders.map((order) => {
-        try {
-            const { file, before, after } = order;
-            const texts = files.get(file) ?? open(root, file);
-            const at = texts.now.indexOf(before);
-            if (!before || at < 0)
-                throw new source_1.NotFound('no-segment', `${file} does not have the text that is to be replaced`);
-            if (texts.now.indexOf(before, at + 1) >= 0)
-                throw new source_1.NotFound('ambiguous', `${file} has the text that is to be replaced more than once`);
-            files.set(file, { was: texts.was, now: texts.now.slice(0, at) + after + texts.now.slice(at + before.length) });
-            return { file, line: texts.now.slice(0, at).split('\n').length, column: at - texts.now.lastIndexOf('\n', at - 1), before, after };
-        }
-        catch (error) {
-            return { code: error instanceof source_1.NotFound ? error.code : 'failed', why: error.message };
-        }
+    const edits = (0, edits_1.each)(orders, ({ file, before, after }) => {
+        const texts = files.get(file) ?? open(root, file);
+        const at = texts.now.indexOf(before);
+        if (!before || at < 0)
+            throw new source_1.NotFound('no-segment', `${file} does not have the text that is to be replaced`);
+        if (texts.now.indexOf(before, at + 1) >= 0)
+            throw new source_1.NotFound('ambiguous', `${file} has the text that is to be replaced more than once`);
+        files.set(file, { was: texts.was, now: texts.now.slice(0, at) + after + texts.now.slice(at + before.length) });
+        return { file, line: texts.now.slice(0, at).split('\n').length, column: at - texts.now.lastIndexOf('\n', at - 1), before, after };
     });
-    const failed = edits.find(edit => edit.code);
-    if (failed)
-        return { edits, patch: '', offences: [], problem: `an edit could not be made: ${failed.why}` };
-    let patch = '';
-    const offences = [];
-    for (const [file, { was, now }] of [...files].sort(([a], [b]) => a < b ? -1 : 1)) {
-        const changes = (0, diff_1.differences)(was, now);
-        patch += (0, diff_1.unified)(file, was, changes);
-        const line = changes.length ? was.slice(0, changes[0].start).split('\n').length : 1;
-        offences.push(...(0, lint_1.lint)(playwright, was, now, true).map(({ rule, message }) => ({ rule, file, line, message })));
-    }
-    if (offences.length)
-        return { edits, patch, offences, problem: `the edits do what a repair must not: ${offences[0].message}` };
-    for (const [file, { now }] of files)
-        fs.writeFileSync(path.join(root, file), now);
-    return { edits, patch, offences };
+    const texts = new Map();
+    for (const [file, { was, now }] of files)
+        texts.set(file, { text: was, changes: (0, diff_1.differences)(was, now) });
+    return (0, edits_1.carryOut)(playwright, root, edits, texts, true);
 }
 function open(root, file) {
     if (typeof file !== 'string' || !source.test(file) || file.split('/').includes('node_modules') || configuration.test(file))

@@ -3,9 +3,8 @@
 // the tests themselves. Either all are made, or none is.
 import * as fs from 'fs';
 import * as path from 'path';
-import { differences, unified } from './diff';
-import type { Done, Outcome } from './edits';
-import { lint } from './lint';
+import { differences } from './diff';
+import { carryOut, each, type Changed, type Outcome } from './edits';
 import type { Playwright } from './playwright';
 import { NotFound } from './source';
 
@@ -25,37 +24,20 @@ const configuration = /(?:^|[.-])config\.[cm]?[jt]sx?$/i;
 /** Each rewrite is made on what the ones before it left behind. */
 export function makeRewrites(playwright: Playwright, root: string, orders: Rewrite[]): Outcome {
   const files = new Map<string, { was: string; now: string }>();
-  const edits = orders.map((order): Done => {
-    try {
-      const { file, before, after } = order;
-      const texts = files.get(file) ?? open(root, file);
-      const at = texts.now.indexOf(before);
-      if (!before || at < 0)
-        throw new NotFound('no-segment', `${file} does not have the text that is to be replaced`);
-      if (texts.now.indexOf(before, at + 1) >= 0)
-        throw new NotFound('ambiguous', `${file} has the text that is to be replaced more than once`);
-      files.set(file, { was: texts.was, now: texts.now.slice(0, at) + after + texts.now.slice(at + before.length) });
-      return { file, line: texts.now.slice(0, at).split('\n').length, column: at - texts.now.lastIndexOf('\n', at - 1), before, after };
-    } catch (error) {
-      return { code: error instanceof NotFound ? error.code : 'failed', why: (error as Error).message };
-    }
+  const edits = each(orders, ({ file, before, after }) => {
+    const texts = files.get(file) ?? open(root, file);
+    const at = texts.now.indexOf(before);
+    if (!before || at < 0)
+      throw new NotFound('no-segment', `${file} does not have the text that is to be replaced`);
+    if (texts.now.indexOf(before, at + 1) >= 0)
+      throw new NotFound('ambiguous', `${file} has the text that is to be replaced more than once`);
+    files.set(file, { was: texts.was, now: texts.now.slice(0, at) + after + texts.now.slice(at + before.length) });
+    return { file, line: texts.now.slice(0, at).split('\n').length, column: at - texts.now.lastIndexOf('\n', at - 1), before, after };
   });
-  const failed = edits.find(edit => edit.code);
-  if (failed)
-    return { edits, patch: '', offences: [], problem: `an edit could not be made: ${failed.why}` };
-  let patch = '';
-  const offences: Outcome['offences'] = [];
-  for (const [file, { was, now }] of [...files].sort(([a], [b]) => a < b ? -1 : 1)) {
-    const changes = differences(was, now);
-    patch += unified(file, was, changes);
-    const line = changes.length ? was.slice(0, changes[0].start).split('\n').length : 1;
-    offences.push(...lint(playwright, was, now, true).map(({ rule, message }) => ({ rule, file, line, message })));
-  }
-  if (offences.length)
-    return { edits, patch, offences, problem: `the edits do what a repair must not: ${offences[0].message}` };
-  for (const [file, { now }] of files)
-    fs.writeFileSync(path.join(root, file), now);
-  return { edits, patch, offences };
+  const texts = new Map<string, Changed>();
+  for (const [file, { was, now }] of files)
+    texts.set(file, { text: was, changes: differences(was, now) });
+  return carryOut(playwright, root, edits, texts, true);
 }
 
 function open(root: string, file: string): { was: string; now: string } {
