@@ -2,13 +2,11 @@ package server
 
 import (
 	"context"
-	"path/filepath"
 	"time"
 
 	"tas-service/internal/account"
 	"tas-service/internal/agent"
 	"tas-service/internal/bug"
-	"tas-service/internal/checkout/git"
 	"tas-service/internal/evidence"
 	"tas-service/internal/heal"
 	"tas-service/internal/notify"
@@ -42,7 +40,7 @@ func (s *Server) wireHealing(runs *run.Service, bugs *bug.Service, notes *notify
 	s.dispatch.Evidence = gatherer
 	agents := &agent.Service{Store: s.db, Limits: agent.DefaultLimits, Clock: time.Now, Log: s.log, Leading: s.election.Leading, Wake: s.sessions.Wake, Publish: s.hub.Publish}
 	healing := &heal.Service{Store: s.db, Agents: agents, Records: s.db, Runs: runs, Projects: s.db, Shelf: s.shelf, Blobs: s.blobs, Bugs: bugs, Pulls: s.pulls, Model: model,
-		Adviser: s.cfg.Model.adviser(s.db.Values, &heal.Sources{Reads: &git.Mirrors{Root: filepath.Join(s.cfg.DataDir, "looks")}, Token: s.pulls.GitToken}), Clock: time.Now, Log: s.log, SessionURL: web.SessionURL(s.cfg.AppURL), RunURL: web.RunURL(s.cfg.AppURL)}
+		Adviser: s.cfg.Model.adviser(s.db.Values, &heal.Sources{Reads: s.cfg.mirrors(), Token: s.pulls.GitToken}), Clock: time.Now, Log: s.log, SessionURL: web.SessionURL(s.cfg.AppURL), RunURL: web.RunURL(s.cfg.AppURL)}
 	s.pulls.Heal = func(ctx context.Context, actor account.Actor, runID string, at run.Pull, onceKey string) error {
 		_, err := healing.Start(ctx, actor, heal.StartInput{RunID: runID, Wish: agent.Wish{AutoCreatePR: true, RepoName: at.Repo, PRNumber: at.Number}, OnceKey: onceKey})
 		return err

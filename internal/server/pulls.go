@@ -139,7 +139,7 @@ func (s *Server) wirePulls(runs *run.Service, metrics *metrics) (*pull.Service, 
 	s.refresh = &reconcile.Loop{Name: "refresh", Every: s.cfg.Watch, Log: s.log, Failed: metrics.stepFailed}
 	refresher := &run.Refresher{Store: s.db, Projects: s.db, Clock: time.Now, Wake: s.loop.Wake, Again: s.refresh.Wake}
 	pulls := &pull.Service{Store: s.db, Projects: s.db, Results: s.db, Collections: runs.Collections, Catalog: s.db, Notes: s.people, Actions: s.actions, Starter: runs, Refresh: refresher,
-		Writes:    &git.Mirrors{Root: filepath.Join(s.cfg.DataDir, "looks")},
+		Writes:    s.cfg.mirrors(),
 		Receivers: map[forge.Kind]forge.Receiver{forge.GitHub: github.Receiver{}, forge.GitLab: gitlab.Receiver{}, forge.Gitea: gitea.Receiver{}},
 		Connect:   (&forges{local: own}).connect, Merger: own, Log: s.log, Clock: time.Now, RunURL: web.RunURL(s.cfg.AppURL), BugURL: web.BugKeyURL(s.cfg.AppURL)}
 	s.refresh.Step = func(ctx context.Context) error {

@@ -183,7 +183,7 @@ func New(ctx context.Context, cfg Config, log *slog.Logger) (_ *Server, err erro
 	(&attemptapi.API{Dispatcher: s.dispatch}).Mount(mux)
 	(&content.Pages{Blobs: s.blobs, Links: links, Separate: cfg.ContentURL != cfg.AppURL}).Mount(mux)
 	(&hook.Hooks{Inbox: pulls}).Mount(mux)
-	settings := &project.Settings{Records: db, Notes: s.people, Checker: checker{&git.Mirrors{Root: filepath.Join(cfg.DataDir, "looks")}}, Rotated: s.auth.Forget, Connected: refresher.Ask}
+	settings := &project.Settings{Records: db, Notes: s.people, Checker: checker{cfg.mirrors()}, Rotated: s.auth.Forget, Connected: refresher.Ask}
 	pages := &web.App{People: s.people, Settings: settings, Pulls: pulls, Refresher: refresher, Actions: s.actions, Notify: notes, Healing: healing, Levels: levels(), KeepDays: int(cfg.Keep.Hours() / 24), Runs: runs, Bugs: bugs, Tests: tests, Projects: db, Blobs: s.blobs, Separate: cfg.ContentURL != cfg.AppURL, Documents: []*huma.OpenAPI{one.OpenAPI(), two.OpenAPI()}, Store: db, Keys: keys, AppURL: cfg.AppURL, BaseURL: cfg.BaseURL, Now: time.Now, Log: log}
 	if cfg.OIDCIssuer != "" {
 		pages.SignUp = cfg.OIDCSignUp
@@ -273,6 +273,12 @@ func workerEnv(cfg Config) []string {
 	}
 	return append(env, "TAS_BROWSERS_DIR="+cfg.BrowsersDir, "TAS_SANDBOX_ENV="+strings.Join(cfg.SandboxEnv, ","), "TAS_ISOLATION="+cfg.Isolation,
 		"TAS_HANG_GRACE="+cfg.HangGrace.String(), "TAS_ORPHAN_AFTER="+cfg.OrphanAfter.String())
+}
+
+// mirrors answers the service's own mirrors of repositories: what is looked at, read and written of
+// them without a working copy.
+func (c Config) mirrors() *git.Mirrors {
+	return &git.Mirrors{Root: filepath.Join(c.DataDir, "looks")}
 }
 
 // keepOrigins keeps strangers' content and the web app on different origins, where the
