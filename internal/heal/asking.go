@@ -90,23 +90,18 @@ func (s *Service) put(ctx context.Context, x *agent.Step, st *state, q asking) (
 			x.Note(agent.Decided, "The model is not asked %s: %s", q.about, over)
 			return false, false, nil
 		}
-		reply, err := a.Model.Ask(ctx, ask)
+		reply, err := a.ask(ctx, x, ask)
 		switch f := fault.As(err); {
 		case ctx.Err() != nil:
-			return false, false, ctx.Err() // the service stops
+			return false, false, err // the service stops
 		case err == nil:
 		case f != nil && f.Kind == fault.TooLarge:
-			a.spend(x, ask.Estimate()) // it was written all the same, and costs
 			x.Note(agent.Trouble, "The model %s was asked %s: %s", a.Model.Name(), q.about, f.Public())
 			return false, false, nil
 		default:
 			return false, s.silent(x, st, q, err), nil
 		}
 		u := reply.Usage
-		if u == (llm.Usage{}) { // there are servers that do not count
-			u = ask.Estimate()
-		}
-		a.spend(x, u)
 		spent += a.Price.Cost(u)
 		st.Patience = 0
 		tell := func(said string) {
@@ -128,6 +123,26 @@ func (s *Service) put(ctx context.Context, x *agent.Step, st *state, q asking) (
 		}
 	}
 	return false, false, nil
+}
+
+// ask puts a question and counts what it costs, also where nothing can be made of the answer.
+// Errors as of llm.Model, and those of ctx.
+func (a *Adviser) ask(ctx context.Context, x *agent.Step, r llm.Request) (llm.Reply, error) {
+	reply, err := a.Model.Ask(ctx, r)
+	u := reply.Usage
+	switch f := fault.As(err); {
+	case ctx.Err() != nil:
+		return reply, ctx.Err()
+	case f != nil && f.Kind == fault.TooLarge: // it was written all the same
+		u = r.Estimate()
+	case err != nil:
+		return reply, err
+	case u == (llm.Usage{}): // there are servers that do not count
+		u = r.Estimate()
+	}
+	reply.Usage = u
+	x.Usage.InputTokens, x.Usage.OutputTokens, x.Usage.CostUSD = x.Usage.InputTokens+u.Input, x.Usage.OutputTokens+u.Output, x.Usage.CostUSD+a.Price.Cost(u)
+	return reply, err
 }
 
 // silent notes that a model does not answer, and reports whether it is to be asked again.

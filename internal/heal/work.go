@@ -304,13 +304,12 @@ func (s *Service) askWorker(ctx context.Context, x *agent.Step, st *state, r run
 	if over != "" {
 		return s.endWork(ctx, x, st, r, "the budget is used up: "+over)
 	}
-	reply, err := a.Model.Ask(ctx, ask)
+	reply, err := a.ask(ctx, x, ask)
 	switch f := fault.As(err); {
 	case ctx.Err() != nil:
-		return ctx.Err() // the service stops
+		return err // the service stops
 	case err == nil:
 	case f != nil && f.Kind == fault.TooLarge:
-		a.spend(x, ask.Estimate()) // it was written all the same, and costs
 		return s.endWork(ctx, x, st, r, f.Public())
 	default:
 		if s.silent(x, st, asking{about: "to work on the failure", patient: true}, err) {
@@ -319,10 +318,6 @@ func (s *Service) askWorker(ctx context.Context, x *agent.Step, st *state, r run
 		return s.endWork(ctx, x, st, r, "it does not answer.")
 	}
 	u := reply.Usage
-	if u == (llm.Usage{}) { // there are servers that do not count
-		u = ask.Estimate()
-	}
-	a.spend(x, u)
 	st.Patience = 0
 	w.Turns++
 	t := turn{Role: llm.Assistant, Text: clip(strings.ToValidUTF8(reply.Text, ""), maxSaying)}
@@ -408,9 +403,4 @@ func (s *Service) written(x *agent.Step, st *state, trouble string) bool {
 	x.Note(agent.Decided, "The model's repair does not pass the proof: %s", trouble)
 	x.Stage, x.NotBefore, x.Status = stageWork, x.Now, agent.Running
 	return true
-}
-
-// spend counts what an answer costs.
-func (a *Adviser) spend(x *agent.Step, u llm.Usage) {
-	x.Usage.InputTokens, x.Usage.OutputTokens, x.Usage.CostUSD = x.Usage.InputTokens+u.Input, x.Usage.OutputTokens+u.Output, x.Usage.CostUSD+a.Price.Cost(u)
 }
