@@ -92,6 +92,19 @@ func evident(t *testing.T, s *harness.System, projectID string, tests int) {
 	t.Fatal("no evidence was kept")
 }
 
+// keptEvidence is evident for a service of its own, by its files.
+func keptEvidence(t *testing.T, p *harness.Process, tests int) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		if kept, _ := filepath.Glob(filepath.Join(p.Data, "artifacts", "evidence", p.ProjectID, "*")); len(kept) >= tests {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("no evidence was kept")
+		}
+	}
+}
+
 // TestHealing heals what drifted, from a failed run to a pull request, and refuses what is
 // broken: with real Playwright, against an application that changes under its tests.
 func TestHealing(t *testing.T) {
@@ -331,14 +344,7 @@ func TestHealingSurvives(t *testing.T) {
 	if st := p.Suite(t); st["verdict"] != "pass" {
 		t.Fatal(st)
 	}
-	for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
-		if kept, _ := filepath.Glob(filepath.Join(p.Data, "artifacts", "evidence", p.ProjectID, "*")); len(kept) >= 2 {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("no evidence was kept")
-		}
-	}
+	keptEvidence(t, p, 2)
 	page.Store(strings.Replace(basketPage, `data-testid="drop-mug"`, `data-testid="remove-mug"`, 1))
 	st := p.Suite(t)
 	a := p.Call(t, http.MethodPost, "/public-api/v1/auto-heal", map[string]any{"testRunId": st["runId"]})

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -216,7 +215,7 @@ func TestWorkSurvives(t *testing.T) {
 	if st := p.Suite(t); st["verdict"] != "pass" {
 		t.Fatal(st)
 	}
-	keptEvidence(t, p)
+	keptEvidence(t, p, 1)
 	asks.Store(true)
 	st := p.Suite(t)
 	a := p.Call(t, http.MethodPost, "/public-api/v1/auto-heal", object{"testRunId": st["runId"]})
@@ -258,19 +257,6 @@ func TestWorkSurvives(t *testing.T) {
 	}
 }
 
-// keptEvidence waits until a service of its own has read what a passing run left behind.
-func keptEvidence(t *testing.T, p *harness.Process) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
-		if kept, _ := filepath.Glob(filepath.Join(p.Data, "artifacts", "evidence", p.ProjectID, "*")); len(kept) >= 1 {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("no evidence was kept")
-		}
-	}
-}
-
 // TestWorkWish has a model give up, until a person says in the web app what is meant: it is then
 // told so, its first repair fails its proof, and the second one is proposed.
 func TestWorkWish(t *testing.T) {
@@ -295,7 +281,7 @@ func TestWorkWish(t *testing.T) {
 	if st := p.Suite(t); st["verdict"] != "pass" {
 		t.Fatal(st)
 	}
-	keptEvidence(t, p)
+	keptEvidence(t, p, 1)
 	asks.Store(true)
 	st := p.Suite(t)
 	x := sessionOf(t, healed(t, p.System, object{"testRunId": st["runId"]}), 0)
